@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 import { patience, walkConsole } from './console-walk.ts'
 import { readTokens } from './console-world.ts'
 import { seeded, seededTransfers } from './seed.ts'
+import { thorough } from './thorough.ts'
 
 walkConsole(walk => {
   const { open, newPage, freshPage, accept, acceptState } = walk
@@ -183,7 +184,7 @@ walkConsole(walk => {
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
   })
 
-  test('pages of transfers stand in the address: newer, older, reload and Back', async () => {
+  thorough('pages of transfers stand in the address: newer, older, reload and Back', async () => {
     const page = await open(`/contract/eth/${seeded.collection}`)
     const onPage = (number: number) => page.getByText(`page ${number}`, { exact: true }).waitFor(patience)
     const go = async (name: string) => await page.getByRole('link', { name, exact: true }).click(patience)
@@ -217,7 +218,7 @@ walkConsole(walk => {
     expect(page.url()).toContain('until=4%2C000&limit=100')
   })
 
-  test('a chain that is not configured says so everywhere', async () => {
+  thorough('a chain that is not configured says so everywhere', async () => {
     const page = await open(`/contract/bsc/${seeded.silent}`)
     await page.getByText('bsc is not configured here', { exact: true }).waitFor(patience)
     await page.getByText('not indexed here').waitFor(patience)
@@ -253,7 +254,7 @@ walkConsole(walk => {
     // The contract is called the same in the facts and in the list.
     const to = page.locator('.facts div', { hasText: /^To/ }).getByRole('link')
     expect(await page.locator('td[data-title="Collection"] a').allTextContents()).toContain(await to.textContent())
-    await accept(page, 'transaction')
+    await acceptState(page, 'transaction')
     const block = page.locator('.facts div', { hasText: 'Block' }).first().getByRole('link')
     const number = Number((await block.textContent())!.replaceAll(',', ''))
     await block.click()
@@ -299,7 +300,7 @@ walkConsole(walk => {
     await page.locator('tbody:not(.skeleton) tr').first().waitFor(patience)
   })
 
-  test('on a phone a transfer is two lines, and nothing scrolls sideways', async () => {
+  thorough('on a phone a transfer is two lines, and nothing scrolls sideways', async () => {
     const page = await open(`/contract/sim/${walk.world.contract}`, {
       ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
     })
@@ -624,7 +625,7 @@ walkConsole(walk => {
     await field.fill('0xnot-an-account')
     await field.press('Enter')
     await page.getByText(/^An account is named by its address/).waitFor(patience)
-    await accept(page, 'solana')
+    await acceptState(page, 'solana')
     await field.fill(seeded.solanaOwner)
     await field.press('Enter')
     await page.getByRole('heading', { name: /^Account / }).waitFor(patience)

@@ -5,8 +5,10 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { patience, walkConsole } from './console-walk.ts'
 import { truthByContract } from './evm-harness.ts'
+import { someCases } from './release-runs.ts'
 import { seeded } from './seed.ts'
 import { seededCoin } from './seed-tokens.ts'
+import { thorough } from './thorough.ts'
 
 const run = promisify(execFile)
 /** Nothing that would help a paste: neither a key nor settings. */
@@ -246,18 +248,18 @@ walkConsole(walk => {
     await expect.poll(() => search(page).inputValue(), patience).toBe('coll')
   })
 
-  test('what a search found is a page that can be linked to', async () => {
+  thorough('what a search found is a page that can be linked to', async () => {
     const page = await open('/search?q=coll')
     const contracts = page.locator('.panel', { has: page.getByRole('heading', { name: 'Contracts' }) })
     await contracts.getByRole('link', { name: /^Collection/ }).waitFor(patience)
     expect(await page.title()).toBe('coll · search · Almanac')
-    await accept(page, 'search-page')
+    await acceptState(page, 'search-page')
     await page.getByRole('searchbox').fill('nothing is called this')
     await page.getByRole('button', { name: 'Search', exact: true }).click()
     await page.getByText('Nothing here has “nothing is called this”').waitFor(patience)
   })
 
-  test('JSON has colours and folds, and a large answer begins folded', async () => {
+  thorough('JSON has colours and folds, and a large answer begins folded', async () => {
     const page = await open(`/explore/transfers?address=${seeded.collection}&chain=eth&limit=100`)
     const answer = page.getByRole('region', { name: 'Answer', exact: true })
     await answer.getByRole('tab', { name: 'JSON' }).click(patience)
@@ -275,7 +277,7 @@ walkConsole(walk => {
     expect((JSON.parse(copied) as { result: unknown[] }).result).toHaveLength(100)
   })
 
-  test('what stands there to be pasted answers as it is: curl, TypeScript and Python', async () => {
+  thorough('what stands there to be pasted answers as it is: curl, TypeScript and Python', async () => {
     const page = await open(`/explore/transfers?address=${seeded.deeds}&chain=polygon&limit=2`)
     const panel = page.getByRole('region', { name: 'Code' })
     const code = async (name: string) => {
@@ -292,7 +294,7 @@ walkConsole(walk => {
     if (await hasPython()) isAnswer((await run('python3', ['-c', await code('Python')], bare)).stdout)
     else console.warn('python3 was not found, so the Python code was not run.')
     expect(await code('SDK')).toContain(`apiKey: '${walk.world.key}'`)
-    await accept(page, 'code')
+    await acceptState(page, 'code')
   })
 
   test('forms offer what is configured: each chain once, the others apart, and say so of an answer', async () => {
@@ -325,7 +327,7 @@ walkConsole(walk => {
     expect(await page.getByLabel('network').inputValue()).toBe('mainnet')
   })
 
-  test('the request stands beside its code, whole, with its answer below, and all of it fits a phone', async () => {
+  thorough('the request stands beside its code, whole, with its answer below, and all of it fits a phone', async () => {
     const address = `/explore/transfers?address=${seeded.collection}&chain=eth&limit=5`
     const wide = await open(address, { viewport: { width: 1440, height: 900 } })
     const boxOf = async (page: Page, name: string) => {
@@ -354,44 +356,47 @@ walkConsole(walk => {
     expect(await narrow.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
   })
 
-  test('the explorer and the reference are one page: every operation is asked and read in both places', async () => {
-    const page = await open('/explore')
-    const menu = page.getByRole('navigation', { name: 'Operations' })
-    await menu.getByRole('link', { name: 'NFT transfers of a contract' }).waitFor(patience)
-    const here = await menu.getByRole('link').allTextContents()
-    expect(here.length).toBeGreaterThan(30)
-    await menu.getByRole('link', { name: 'GET Owners of a collection' }).click()
-    await page.getByRole('heading', { name: 'Owners of a collection', level: 1 }).waitFor(patience)
-    await page.getByLabel('chain', { exact: true }).selectOption('eth', patience)
-    await page.getByRole('textbox', { name: 'address' }).fill(seeded.collection)
-    await page.getByLabel('limit').fill('3')
-    await page.getByRole('button', { name: 'Send' }).click()
-    // Pages of any list, which stand in the address.
-    const first = page.getByRole('link', { name: 'First page' })
-    await page.getByRole('link', { name: 'Next page' }).click(patience)
-    await first.waitFor(patience)
-    expect(page.url()).toContain('/#/explore/getNFTOwners?')
-    const asked = new URL(page.url()).hash.replace('#/explore/', '#/')
-    expect(asked).toContain('cursor=')
-    await page.goto(`${walk.world.url}/reference${asked}`)
-    await first.waitFor(patience)
-    expect(await menu.getByRole('link').allTextContents()).toEqual(here)
-    // A cursor is of the request that it came with.
-    await page.getByLabel('limit').fill('4')
-    await page.getByRole('button', { name: 'Send' }).click()
-    await first.waitFor({ ...patience, state: 'detached' })
-    expect(page.url()).toMatch(/\/reference#\/getNFTOwners\?.*limit=4/)
-    expect(page.url()).not.toContain('cursor=')
-    // A link sends nothing that changes something.
-    const orders: string[] = []
-    page.on('request', request => {
-      if (request.method() !== 'GET') orders.push(request.url())
-    })
-    await page.goto(`${walk.world.url}/#/explore/createKey?name=stranger`)
-    await page.getByRole('button', { name: 'Send' }).waitFor(patience)
-    await page.locator('.news-live').waitFor(patience)
-    expect(orders).toEqual([])
-  })
+  thorough(
+    'the explorer and the reference are one page: every operation is asked and read in both places',
+    async () => {
+      const page = await open('/explore')
+      const menu = page.getByRole('navigation', { name: 'Operations' })
+      await menu.getByRole('link', { name: 'NFT transfers of a contract' }).waitFor(patience)
+      const here = await menu.getByRole('link').allTextContents()
+      expect(here.length).toBeGreaterThan(30)
+      await menu.getByRole('link', { name: 'GET Owners of a collection' }).click()
+      await page.getByRole('heading', { name: 'Owners of a collection', level: 1 }).waitFor(patience)
+      await page.getByLabel('chain', { exact: true }).selectOption('eth', patience)
+      await page.getByRole('textbox', { name: 'address' }).fill(seeded.collection)
+      await page.getByLabel('limit').fill('3')
+      await page.getByRole('button', { name: 'Send' }).click()
+      // Pages of any list, which stand in the address.
+      const first = page.getByRole('link', { name: 'First page' })
+      await page.getByRole('link', { name: 'Next page' }).click(patience)
+      await first.waitFor(patience)
+      expect(page.url()).toContain('/#/explore/getNFTOwners?')
+      const asked = new URL(page.url()).hash.replace('#/explore/', '#/')
+      expect(asked).toContain('cursor=')
+      await page.goto(`${walk.world.url}/reference${asked}`)
+      await first.waitFor(patience)
+      expect(await menu.getByRole('link').allTextContents()).toEqual(here)
+      // A cursor is of the request that it came with.
+      await page.getByLabel('limit').fill('4')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await first.waitFor({ ...patience, state: 'detached' })
+      expect(page.url()).toMatch(/\/reference#\/getNFTOwners\?.*limit=4/)
+      expect(page.url()).not.toContain('cursor=')
+      // A link sends nothing that changes something.
+      const orders: string[] = []
+      page.on('request', request => {
+        if (request.method() !== 'GET') orders.push(request.url())
+      })
+      await page.goto(`${walk.world.url}/#/explore/createKey?name=stranger`)
+      await page.getByRole('button', { name: 'Send' }).waitFor(patience)
+      await page.locator('.news-live').waitFor(patience)
+      expect(orders).toEqual([])
+    },
+  )
 
   test('all wrong fields of a new key are told at once, by the names that they have', async () => {
     const page = await open('/keys')
@@ -457,7 +462,7 @@ walkConsole(walk => {
     await page.getByLabel('Requests a day').fill('lots')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Requests a day must be a whole number from 1 on, or none').waitFor(patience)
-    await accept(page, 'key-limits')
+    await acceptState(page, 'key-limits')
     await page.getByLabel('Requests a day').fill('none')
     await page.getByLabel('Requests a second').fill('7')
     await page.getByRole('button', { name: 'Save' }).click()
@@ -694,7 +699,7 @@ walkConsole(walk => {
     const shape = page.getByRole('region', { name: 'Response fields' })
     await shape.getByText('result', { exact: true }).waitFor(patience)
     await page.getByText('"status": "SYNCED"').waitFor(patience)
-    await accept(page, 'reference-operation')
+    await acceptState(page, 'reference-operation')
     // What an address leads to is in the list, whatever was looked for before; the list is one stop of the Tab key.
     await menu.getByRole('searchbox').fill('portfolio')
     await page.goto(`${walk.world.url}/reference#/getNFTOwnersV22`)
@@ -743,59 +748,62 @@ walkConsole(walk => {
     expect(page.url()).toBe(`${walk.world.url}/reference#/getPortfolio`)
   })
 
-  test('the reference asks with the key of the console, with examples that answer here, and leads back', async () => {
-    const page = await open('/keys')
-    await page.locator('.news-live').waitFor(patience)
-    await page.getByRole('link', { name: 'Reference', exact: true }).click()
-    await page.getByText('Requests from these pages carry the key that you signed in with.').waitFor(patience)
-    const ask = async (id: string): Promise<string> => {
-      await page.goto(`${walk.world.url}/reference#/${id}`)
-      await page.locator(`#${id}`).getByRole('button', { name: 'Send' }).click(patience)
-      const answer = page.locator('[aria-live] > .panel')
-      await answer.waitFor(patience)
-      return (await answer.textContent())!
-    }
-    for (const id of ['getNFTContractTransfersV22', 'getNFTMetadataV22', 'getWalletActiveChainsV22', 'getBlockFacts'])
-      expect(await ask(id), id).toMatch(/^Answer200/)
-    expect(await ask('getNFTContractTransfersV22')).not.toContain('"result": []')
-    // Another key is tried without signing out, and forgotten once its field is folded.
-    const panel = page.locator('#getNFTContractTransfersV22')
-    await panel.getByText('With another key').click(patience)
-    await page.getByLabel('X-API-Key').fill('alm_of_nothing')
-    await panel.getByRole('button', { name: 'Send' }).click()
-    await panel.locator('.panel-heading .refusal').waitFor(patience)
-    // The title, the key and the refusal: three rows at most.
-    expect((await panel.locator('.panel-heading').first().boundingBox())!.height).toBeLessThan(120)
-    await page.goto(`${walk.world.url}/reference#/getBlockFacts`)
-    expect(await page.locator('#getBlockFacts').getByLabel('X-API-Key').inputValue(patience)).toBe('alm_of_nothing')
-    await page.locator('#getBlockFacts').getByText('With another key').click()
-    expect(await ask('getBlockFacts')).toMatch(/^Answer200/)
-    // A refusal goes with the text that it is about, and the code names what is missing.
-    await page.goto(`${walk.world.url}/reference#/getWalletNFTsV22`)
-    const wallet = page.locator('#getWalletNFTsV22')
-    const address = wallet.getByRole('textbox', { name: /^address/ })
-    await address.fill('0x12', patience)
-    await wallet.getByRole('button', { name: 'Send' }).click(patience)
-    await wallet.locator('.refusal').waitFor(patience)
-    await address.fill('')
-    await wallet.locator('.refusal').waitFor({ ...patience, state: 'detached' })
-    const code = wallet.locator('[role=tabpanel] pre')
-    await expect.poll(() => code.first().textContent(), patience).toContain('/api/v2.2/{address}/nft')
-    // Bodies name tokens and contracts of this service too.
-    for (const id of ['getMultipleNFTsV22', 'getNFTBulkContractMetadataV22']) {
-      const answer = await ask(id)
-      expect(answer, id).toMatch(/^Answer200/)
-      expect(answer, id).toContain('token_address')
-    }
-    expect(await ask('listKeys')).toMatch(/^Answer200/)
-    expect(await ask('getEvents')).toContain('event: history')
-    await page.getByRole('switch', { name: 'With my key' }).check()
-    await page.goto(`${walk.world.url}/reference#/createKey`)
-    const command = (await page.locator('#createKey [role=tabpanel] pre').textContent(patience))!
-    expect((await run('sh', ['-c', command], bare)).stdout).toContain('"secret":"alm_')
-    await page.getByRole('link', { name: 'Overview', exact: true }).click()
-    await page.locator('.news-live').waitFor(patience)
-  })
+  thorough(
+    'the reference asks with the key of the console, with examples that answer here, and leads back',
+    async () => {
+      const page = await open('/keys')
+      await page.locator('.news-live').waitFor(patience)
+      await page.getByRole('link', { name: 'Reference', exact: true }).click()
+      await page.getByText('Requests from these pages carry the key that you signed in with.').waitFor(patience)
+      const ask = async (id: string): Promise<string> => {
+        await page.goto(`${walk.world.url}/reference#/${id}`)
+        await page.locator(`#${id}`).getByRole('button', { name: 'Send' }).click(patience)
+        const answer = page.locator('[aria-live] > .panel')
+        await answer.waitFor(patience)
+        return (await answer.textContent())!
+      }
+      for (const id of ['getNFTContractTransfersV22', 'getNFTMetadataV22', 'getWalletActiveChainsV22', 'getBlockFacts'])
+        expect(await ask(id), id).toMatch(/^Answer200/)
+      expect(await ask('getNFTContractTransfersV22')).not.toContain('"result": []')
+      // Another key is tried without signing out, and forgotten once its field is folded.
+      const panel = page.locator('#getNFTContractTransfersV22')
+      await panel.getByText('With another key').click(patience)
+      await page.getByLabel('X-API-Key').fill('alm_of_nothing')
+      await panel.getByRole('button', { name: 'Send' }).click()
+      await panel.locator('.panel-heading .refusal').waitFor(patience)
+      // The title, the key and the refusal: three rows at most.
+      expect((await panel.locator('.panel-heading').first().boundingBox())!.height).toBeLessThan(120)
+      await page.goto(`${walk.world.url}/reference#/getBlockFacts`)
+      expect(await page.locator('#getBlockFacts').getByLabel('X-API-Key').inputValue(patience)).toBe('alm_of_nothing')
+      await page.locator('#getBlockFacts').getByText('With another key').click()
+      expect(await ask('getBlockFacts')).toMatch(/^Answer200/)
+      // A refusal goes with the text that it is about, and the code names what is missing.
+      await page.goto(`${walk.world.url}/reference#/getWalletNFTsV22`)
+      const wallet = page.locator('#getWalletNFTsV22')
+      const address = wallet.getByRole('textbox', { name: /^address/ })
+      await address.fill('0x12', patience)
+      await wallet.getByRole('button', { name: 'Send' }).click(patience)
+      await wallet.locator('.refusal').waitFor(patience)
+      await address.fill('')
+      await wallet.locator('.refusal').waitFor({ ...patience, state: 'detached' })
+      const code = wallet.locator('[role=tabpanel] pre')
+      await expect.poll(() => code.first().textContent(), patience).toContain('/api/v2.2/{address}/nft')
+      // Bodies name tokens and contracts of this service too.
+      for (const id of ['getMultipleNFTsV22', 'getNFTBulkContractMetadataV22']) {
+        const answer = await ask(id)
+        expect(answer, id).toMatch(/^Answer200/)
+        expect(answer, id).toContain('token_address')
+      }
+      expect(await ask('listKeys')).toMatch(/^Answer200/)
+      expect(await ask('getEvents')).toContain('event: history')
+      await page.getByRole('switch', { name: 'With my key' }).check()
+      await page.goto(`${walk.world.url}/reference#/createKey`)
+      const command = (await page.locator('#createKey [role=tabpanel] pre').textContent(patience))!
+      expect((await run('sh', ['-c', command], bare)).stdout).toContain('"secret":"alm_')
+      await page.getByRole('link', { name: 'Overview', exact: true }).click()
+      await page.locator('.news-live').waitFor(patience)
+    },
+  )
 
   test('the reference and the docs answer a question alike, in the same box, and share the language of examples', async () => {
     const page = await newPage()
@@ -809,7 +817,7 @@ walkConsole(walk => {
       await page.keyboard.press('Escape')
       return { titles, groups }
     }
-    for (const asked of ['how do I rotate a key', 'next page', 'what does SYNCING mean']) {
+    for (const asked of someCases(['how do I rotate a key', 'next page', 'what does SYNCING mean'], 3)) {
       await page.goto(`${walk.world.url}/docs/index.html`)
       const inDocs = await found(asked)
       expect(inDocs.titles.length, asked).toBeGreaterThan(2)

@@ -8,8 +8,10 @@ import { expect, test } from 'vitest'
 import { readConsole } from '../src/cli/service/built-pages.ts'
 import { consoleFolder, pagesAreBuilt } from './built-pages.ts'
 import { patience, walkConsole } from './console-walk.ts'
+import { someCases } from './release-runs.ts'
 import { seeded, seededHoldings, seededTransfers } from './seed.ts'
 import { serveApi } from './served-api.ts'
+import { thorough } from './thorough.ts'
 
 /** With both fonts. */
 const firstLoadBytesMax = 120_000
@@ -147,7 +149,7 @@ walkConsole(walk => {
     expect(await row.getByRole('link').getAttribute('href')).toMatch(/^#\/keys\/\w+$/)
   })
 
-  test('a plot has several times in UTC on its axis, and a tooltip that names the moment', async () => {
+  thorough('a plot has several times in UTC on its axis, and a tooltip that names the moment', async () => {
     // Five minutes of a past, told as the service does.
     const at = Array.from({ length: 61 }, (_, index) => Date.UTC(2026, 0, 1, 12) + index * 5_000)
     const answers = at.map((_, index) => (index < 30 ? 12 : null))
@@ -197,7 +199,7 @@ walkConsole(walk => {
     }
     await page.getByText('There is no page “no/such/page”').waitFor(patience)
     expect(await page.evaluate(`document.fonts.check('1rem Geist')`)).toBe(true)
-    await accept(page, 'not-found')
+    await acceptState(page, 'not-found')
     await page.getByRole('link', { name: 'Back to the overview' }).click()
     await page.locator('.chain-row', { hasText: 'sim' }).waitFor(patience)
   })
@@ -255,7 +257,7 @@ walkConsole(walk => {
     expect(await rows.first().textContent()).toContain(seeded.aliceLabel)
   })
 
-  test('the same request as JSON, as curl that works, and as SDK code', async () => {
+  thorough('the same request as JSON, as curl that works, and as SDK code', async () => {
     const page = await open(`/explore/transfers?address=${seeded.deeds}&chain=polygon&limit=2&from_date=2020-09-13`)
     const shown = page.getByRole('region', { name: 'Answer', exact: true })
     await shown.getByRole('tab', { name: 'JSON' }).click(patience)
@@ -276,7 +278,7 @@ walkConsole(walk => {
     expect(sdk).toContain(
       `getNFTContractTransfers({\n  address: '${seeded.deeds}',\n  chain: '0x89',\n  fromDate: new Date('2020-09-13'),\n  limit: 2,\n})`,
     )
-    await accept(page, 'sdk')
+    await acceptState(page, 'sdk')
   })
 
   test('a bad address is told beside its field, in the words of the service', async () => {
@@ -287,14 +289,14 @@ walkConsole(walk => {
     await page.getByText('address is not a valid hex address. Accepted: 0x and 40 hex digits').waitFor(patience)
     expect(await field.getAttribute('aria-invalid')).toBe('true')
     await expect.poll(() => field.evaluate(element => element.ownerDocument.activeElement === element)).toBe(true)
-    await accept(page, 'bad-address')
+    await acceptState(page, 'bad-address')
     await field.fill(seeded.silent)
     await field.press('Enter')
     await page.getByText('There is none: every block of the range is indexed.').waitFor(patience)
     expect(await field.getAttribute('aria-invalid')).toBe('false')
   })
 
-  test('the chains of a wallet, and its page', async () => {
+  thorough('the chains of a wallet, and its page', async () => {
     const page = await open('/explore/wallet')
     await page.getByRole('textbox', { name: 'address' }).fill(seeded.alice)
     await page.getByText('chains that are not configured here').click()
@@ -306,7 +308,7 @@ walkConsole(walk => {
       'polygon not configured 0x89',
       'eth not configured 0x1',
     ])
-    await accept(page, 'wallet-chains')
+    await acceptState(page, 'wallet-chains')
     await page.getByRole('link', { name: 'Open wallet' }).click()
     await page.getByRole('heading', { name: /^Active chains/ }).waitFor(patience)
     await accept(page, 'wallet')
@@ -325,7 +327,7 @@ walkConsole(walk => {
     await accept(page, 'portfolio')
     await page.getByRole('link', { name: 'Open account' }).click()
     await page.getByRole('heading', { name: 'Account' }).waitFor(patience)
-    await accept(page, 'account')
+    await acceptState(page, 'account')
     await page.goto(`${walk.world.url}/#/explore/portfolio?network=mainnet&address=short`)
     await page
       .getByText(/address must be a public key of 32 bytes in base58/)
@@ -442,19 +444,20 @@ walkConsole(walk => {
     expect(await paper()).toBe(dark)
     await page.reload()
     expect(await toggle.getAttribute('aria-label')).toBe('Colours: dark. Change to system')
-    for (const route of [
+    const routes = [
+      `explore/transfers?address=${seeded.collection}&limit=5`,
       'chain/sim',
       'keys',
-      `explore/transfers?address=${seeded.collection}&limit=5`,
       `token/eth/${seeded.collection}/12`,
-    ]) {
+    ]
+    for (const route of someCases(routes, routes.length)) {
       await page.goto(`${walk.world.url}/#/${route}`)
       await page.locator('tbody:not(.skeleton) tr:visible').first().waitFor(patience)
       await accept(page, `dark-${route.split(/[/?]/)[0]}`)
     }
   })
 
-  test('on a phone nothing is wider than the screen, and all of it can be reached', async () => {
+  thorough('on a phone nothing is wider than the screen, and all of it can be reached', async () => {
     const width = 360
     const page = await open('/', { viewport: { width, height: 740 }, isMobile: true, hasTouch: true })
     await page.getByRole('img', { name: /^Lag/ }).waitFor(patience)
@@ -569,7 +572,7 @@ walkConsole(walk => {
     expect(await newest.textContent()).toContain('2,500 transfers')
   })
 
-  test('the docs are served without a key, searched by keyboard, and linked from every page', async () => {
+  thorough('the docs are served without a key, searched by keyboard, and linked from every page', async () => {
     const page = await open('/')
     await page.getByRole('link', { name: 'Docs', exact: true }).click(patience)
     await page.waitForURL(`${walk.world.url}/docs/index.html`)
