@@ -11,6 +11,7 @@ import { CommandPlace, makeStore } from './command-run.ts'
 import { type SharedPostgres, sharedPostgres } from './postgres-server.ts'
 import { type RunningAlmanac, startAlmanac } from './running-almanac.ts'
 import { seed, seeded } from './seed.ts'
+import { engineAbove } from './store-engines.ts'
 
 const key = 'annotations-test-key'
 const shownTimeoutMs = 20_000
@@ -44,7 +45,7 @@ async function ask(url: string, version: 'v2' | 'v2.2', tag = ''): Promise<{ sta
   return { status: response.status, tag: response.headers.get('etag') as string, row }
 }
 
-describe.each(['sqlite', 'postgres'])('on %s', engine => {
+describe.each(engineAbove('postgres'))('on %s', engine => {
   test('a change of a label or pin is in the next answer of every process, under another tag', async () => {
     const store = engine === 'sqlite' ? place.storeUrl : await server.createStore()
     const opened = await openStore(store, { role: 'owner' })

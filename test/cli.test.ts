@@ -507,7 +507,7 @@ describe('beside a running service', () => {
   })
 
   test('a key that another process revokes stops within a second', async () => {
-    const secret = (await almanac(['keys', 'create', '--name', 'guest'])).stdout.trim()
+    const secret = (await almanacHere(['keys', 'create', '--name', 'guest'])).stdout.trim()
     expect(await ask(url, secret)).toBe(200)
     const store = await openStore(`file:${join(directory, 'almanac.db')}`, { role: 'tool' })
     const guest = (await store.keys()).find(key => key.name === 'guest')!
@@ -525,7 +525,7 @@ describe('beside a running service', () => {
     expect(await second.code).toBe(1)
     expect(second.stderr).toContain('Another process is already indexing into the store')
     expect(second.stderr).toContain('Try:')
-    const copy = await almanac(['store', 'copy', '--from', 'file:./almanac.db', '--to', 'file:./copy.db'])
+    const copy = await almanacHere(['store', 'copy', '--from', 'file:./almanac.db', '--to', 'file:./copy.db'])
     expect(copy.code).toBe(1)
     expect(copy.stderr).toMatch(/\nTry: {3}stop it first\. .* almanac store backup\.\n$/)
     const api = start(['--only', 'api'], { ALMANAC_KEY: 'the-operator-key' })
@@ -550,7 +550,7 @@ describe('beside a running service', () => {
   })
 
   test('status asks it', async () => {
-    const json = await almanac(['status', '--json', '--url', url], { ALMANAC_KEY: 'the-operator-key' })
+    const json = await almanacHere(['status', '--json', '--url', url], { ALMANAC_KEY: 'the-operator-key' })
     expect(json.code).toBe(0)
     expect(JSON.parse(json.stdout)).toMatchObject({ version: expect.any(String), chains: {} })
     const text = await almanacHere(['status', '--listen', new URL(url).host, '--key', 'the-operator-key'])

@@ -23,6 +23,7 @@ import { type SimNode, startSimNode } from './sim/node.ts'
 import { lightBlocks } from './sim/options.ts'
 import { expectedActivity, expectedTransfers } from './sim/truth.ts'
 import { TerminalModel } from './terminal-model.ts'
+import { thorough } from './thorough.ts'
 
 placeEachTest()
 
@@ -240,7 +241,7 @@ describe('plan', () => {
     expectWithin(2, planned.chains.sim.parts[0].transfers, own.length)
   })
 
-  test('what it says of a contract is within a factor of two as well', async () => {
+  thorough('what it says of a contract is within a factor of two as well', async () => {
     const node = await simulate({ chain: { ...fullBlocks, height: 1_563, hashes: 'cheap' } })
     const contract = busiest(node)
     place.configure({ sim: { id: chainId, rpc: node.url, contracts: [contract], requests_per_second: 1_000_000 } })

@@ -8,6 +8,7 @@ import type { Transaction } from './evm-transactions.ts'
 import type { TransferRecord } from './evm-truth.ts'
 import { finality, PlayedNode, patience, World } from './evm-world.ts'
 import { engineAbove } from './store-engines.ts'
+import { thorough } from './thorough.ts'
 
 const { alice, bob, carol, dave, erin, frank, giver, taker, operator, largest, rangeLength, mine } = of
 const nobody = `0x${'0'.repeat(40)}`
@@ -230,7 +231,7 @@ describe('a real node', { timeout: slowMs }, () => {
       expect(await world.walletOf(erin)).toEqual({ complete: 'false', ...truth.sentBy(erin) })
     })
 
-    test('kill -9 and a restart: contracts stay followed, whatever happened meanwhile', async () => {
+    thorough('kill -9 and a restart: contracts stay followed, whatever happened meanwhile', async () => {
       const { many } = world.history
       await mine(world.node, [{ from: 'bob', ...many.call('mint', bob, 3_001n, 1n) }])
       await mine(world.node)

@@ -9,5 +9,5 @@ test.each([
   ['from a store that is filled half on', 2],
   ['from another that is filled half on', 4],
 ])('a writer that is killed %s leaves nothing out', { timeout: 60_000 }, async (_, seed) => {
-  expect((await runKilled(seed, isRelease ? 30 : 8, 3)).kills).toBeGreaterThan(0)
+  expect((await runKilled(seed, isRelease ? 30 : 18, 3)).kills).toBeGreaterThan(0)
 })
