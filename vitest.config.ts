@@ -54,7 +54,8 @@ export default defineConfig({
     // Bounds for what hangs, not for what is slow: machines are busy, and other tests run beside.
     testTimeout: 90_000,
     hookTimeout: 90_000,
-    expect: { poll: { timeout: 60_000 } },
+    // Each look asks a browser or a service: on a busy machine, where waits are long, a look every 50 ms keeps it busy.
+    expect: { poll: { timeout: 60_000, interval: 150 } },
     // More than the cores of a small machine: suites wait for browsers, for processes that they start and for time to pass.
     maxWorkers: 5,
     pool: 'forks',
