@@ -72,7 +72,7 @@ const places = [
 
 test.each(someCases(places, 2))(
   'instead of %s: operators are answered, and the chain completes',
-  { timeout: 180_000 },
+  { timeout: 300_000 },
   async (_, method) => {
     const node = await startSimNode({ chain: { chainId, height, hashes: 'real', ...lightBlocks } })
     cleanups.push(() => node.close())
@@ -95,7 +95,7 @@ test.each(someCases(places, 2))(
         const status = (await answer.json()) as { chains: { sim?: object } }
         expect([sent, status.chains.sim]).toMatchObject([1, { complete: true, head: height }])
       },
-      { timeout: 120_000, interval: 200 },
+      { timeout: 240_000, interval: 200 },
     )
     // To parse the answer in the thread that answers takes longer, and on a busy machine half a minute.
     expect(await slowest()).toBeLessThan(4_000)
@@ -104,7 +104,7 @@ test.each(someCases(places, 2))(
   },
 )
 
-test('from a Solana node: other requests do not wait for it', { timeout: 60_000 }, async () => {
+test('from a Solana node: other requests do not wait for it', { timeout: 180_000 }, async () => {
   const account = `{"lamports":1,"owner":"${systemProgram}","data":["","base64"]}`
   const good = Buffer.from(`{"jsonrpc":"2.0","id":0,"result":{"context":{"slot":1000},"value":[${account}]}}`)
   const start = Buffer.from('{"jsonrpc":"2.0","id":0,"result":{"context":{"slot":1000},"value":[')
@@ -122,6 +122,7 @@ test('from a Solana node: other requests do not wait for it', { timeout: 60_000 
     running = false
   })
   let slowestMs = 0
+  const beganMs = performance.now()
   while (running) {
     const startedMs = performance.now()
     expect((await honest!.accounts([systemProgram])).value).toHaveLength(1)
@@ -130,7 +131,7 @@ test('from a Solana node: other requests do not wait for it', { timeout: 60_000 
   }
   const invalid = { status: 'rejected', reason: { code: 'upstream_invalid' } }
   expect(await bad).toMatchObject([invalid, invalid])
-  // Reading it here would take many seconds.
-  expect(slowestMs).toBeLessThan(1_000)
+  // Read here it would be most of the time, which a busy machine makes long.
+  expect(slowestMs).toBeLessThan((performance.now() - beganMs) / 4)
   expect(huge!.status()[0]!.errors).toBeGreaterThan(0)
 })
