@@ -191,14 +191,18 @@ export class TokenWorld {
       data: Hex
     }[]
     const rows: TransferTruth[] = []
+    const times = new Map<Hex, Hex>()
     for (const log of logs.filter(({ topics }) => topics.length === 3).toReversed()) {
-      const block = (await node.ask('eth_getBlockByNumber', log.blockNumber, false)) as { timestamp: Hex }
+      const time =
+        times.get(log.blockNumber) ??
+        ((await node.ask('eth_getBlockByNumber', log.blockNumber, false)) as { timestamp: Hex }).timestamp
+      times.set(log.blockNumber, time)
       rows.push({
         transaction_hash: log.transactionHash,
         address: address.toLowerCase(),
         block_number: `${Number(log.blockNumber)}`,
         block_hash: log.blockHash,
-        block_timestamp: new Date(Number(block.timestamp) * 1_000).toISOString(),
+        block_timestamp: new Date(Number(time) * 1_000).toISOString(),
         from_address: `0x${log.topics[1]!.slice(26)}`,
         to_address: `0x${log.topics[2]!.slice(26)}`,
         value: `${BigInt(log.data)}`,

@@ -30,7 +30,8 @@ describe('a real node', { timeout: slowMs }, () => {
 
     test('gives headers and receipts that hash to what they say, for every type of transaction', async () => {
       const types = new Set<unknown>()
-      for (let number = 0; number <= (await world.truth()).head; number++) {
+      const { head } = await world.truth()
+      for (let number = 0; number <= head; number++) {
         const at = `0x${number.toString(16)}`
         const block = (await world.node.ask('eth_getBlockByNumber', at, true)) as RpcBlock
         const receipts = (await world.node.ask('eth_getBlockReceipts', at)) as RpcReceipt[]

@@ -99,55 +99,75 @@ export function nftMovesOf(
 type Role = 'sender' | 'funded' | 'party'
 type Moved = { from: Address; to: Address; id: bigint; amount: bigint; operator: Address | null; batch: boolean }
 
+type Seen = { wallet: string; record: TransactionRecord; role: Role }
+type BlockTruth = { transfers: TransferRecord[]; seen: Seen[]; types: ReadonlySet<string> }
+
+/** By their hash, which says all that is in them: the truth is asked for again and again, of a chain that grows. */
+const knownBlocks = new WeakMap<EvmNode, Map<Hex, BlockTruth>>()
+
+async function readBlock(node: EvmNode, number: number, block: NodeBlock): Promise<BlockTruth> {
+  const transfers: TransferRecord[] = []
+  const seen: Seen[] = []
+  const types = new Set<string>()
+  const time = new Date(Number(block.timestamp) * 1_000).toISOString()
+  for (const [index, transaction] of block.transactions.entries()) {
+    const receipt = (await node.ask('eth_getTransactionReceipt', transaction.hash)) as NodeReceipt
+    types.add(receipt.type)
+    const record = { block_timestamp: time, block_number: `${number}`, transaction_hash: transaction.hash }
+    const funds = BigInt(transaction.value) > 0n
+    const created = ContractAddress.fromCreate({ from: transaction.from, nonce: BigInt(transaction.nonce) })
+    const add = (wallet: string, role: Role = 'party') => seen.push({ wallet: wallet.toLowerCase(), record, role })
+    add(transaction.from, 'sender')
+    add(transaction.to ?? created, funds ? 'funded' : 'party')
+    for (const { args } of parseEventLogs(coinEvents, receipt.logs)) {
+      add(args.from)
+      add(args.to)
+    }
+    for (const log of parseEventLogs(nftEvents, receipt.logs)) {
+      for (const moved of movedBy(log)) {
+        add(moved.from)
+        add(moved.to)
+        transfers.push({
+          block_number: `${number}`,
+          block_timestamp: time.slice(0, 19),
+          block_hash: block.hash,
+          transaction_hash: transaction.hash,
+          transaction_index: index,
+          log_index: Number(log.logIndex),
+          value: `${BigInt(transaction.value)}`,
+          contract_type: moved.operator === null ? 'ERC721' : 'ERC1155',
+          transaction_type: moved.batch ? 'Batch' : 'Single',
+          token_address: log.address.toLowerCase(),
+          token_id: `${moved.id}`,
+          from_address: moved.from.toLowerCase(),
+          from_address_label: labelOf(moved.from),
+          to_address: moved.to.toLowerCase(),
+          to_address_label: labelOf(moved.to),
+          amount: `${moved.amount}`,
+          operator: moved.operator?.toLowerCase() ?? null,
+          possible_spam: 'false',
+          verified_collection: 'false',
+        })
+      }
+    }
+  }
+  return { transfers, seen, types }
+}
+
 export async function readTruth(node: EvmNode): Promise<ChainTruth> {
   const head = Number(await node.ask('eth_blockNumber'))
   const transfers: TransferRecord[] = []
-  const seen: { wallet: string; record: TransactionRecord; role: Role }[] = []
+  const seen: Seen[] = []
   const types = new Set<string>()
+  const known = knownBlocks.get(node) ?? new Map<Hex, BlockTruth>()
+  knownBlocks.set(node, known)
   for (let number = 0; number <= head; number++) {
     const block = (await node.ask('eth_getBlockByNumber', `0x${number.toString(16)}`, true)) as NodeBlock
-    const time = new Date(Number(block.timestamp) * 1_000).toISOString()
-    for (const [index, transaction] of block.transactions.entries()) {
-      const receipt = (await node.ask('eth_getTransactionReceipt', transaction.hash)) as NodeReceipt
-      types.add(receipt.type)
-      const record = { block_timestamp: time, block_number: `${number}`, transaction_hash: transaction.hash }
-      const funds = BigInt(transaction.value) > 0n
-      const created = ContractAddress.fromCreate({ from: transaction.from, nonce: BigInt(transaction.nonce) })
-      const add = (wallet: string, role: Role = 'party') => seen.push({ wallet: wallet.toLowerCase(), record, role })
-      add(transaction.from, 'sender')
-      add(transaction.to ?? created, funds ? 'funded' : 'party')
-      for (const { args } of parseEventLogs(coinEvents, receipt.logs)) {
-        add(args.from)
-        add(args.to)
-      }
-      for (const log of parseEventLogs(nftEvents, receipt.logs)) {
-        for (const moved of movedBy(log)) {
-          add(moved.from)
-          add(moved.to)
-          transfers.push({
-            block_number: `${number}`,
-            block_timestamp: time.slice(0, 19),
-            block_hash: block.hash,
-            transaction_hash: transaction.hash,
-            transaction_index: index,
-            log_index: Number(log.logIndex),
-            value: `${BigInt(transaction.value)}`,
-            contract_type: moved.operator === null ? 'ERC721' : 'ERC1155',
-            transaction_type: moved.batch ? 'Batch' : 'Single',
-            token_address: log.address.toLowerCase(),
-            token_id: `${moved.id}`,
-            from_address: moved.from.toLowerCase(),
-            from_address_label: labelOf(moved.from),
-            to_address: moved.to.toLowerCase(),
-            to_address_label: labelOf(moved.to),
-            amount: `${moved.amount}`,
-            operator: moved.operator?.toLowerCase() ?? null,
-            possible_spam: 'false',
-            verified_collection: 'false',
-          })
-        }
-      }
-    }
+    const told = known.get(block.hash) ?? (await readBlock(node, number, block))
+    known.set(block.hash, told)
+    transfers.push(...told.transfers)
+    seen.push(...told.seen)
+    for (const type of told.types) types.add(type)
   }
   const spanOf = (records: TransactionRecord[]) =>
     records.length === 0 ? undefined : { first: records[0]!, last: records.at(-1)! }
