@@ -87,7 +87,7 @@ export function startIndexer(
     index: 'full',
     from: 0,
     contracts: [],
-    pollMs: 20,
+    pollMs: 50,
     ...setup,
     rpc,
     store,
@@ -118,7 +118,7 @@ export async function caughtUp(indexer: ChainIndexer, node: SimNode, timeoutMs =
     if (isThere && isSame && status.lag_seconds === 0) return
     if (Date.now() > deadline)
       throw new Error(`not caught up: ${JSON.stringify({ ...status, covered: status.covered.slice(0, 5) })}`)
-    await new Promise(resolve => setTimeout(resolve, 20))
+    await new Promise(resolve => setTimeout(resolve, 50))
   }
 }
 
