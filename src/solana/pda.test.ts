@@ -27,7 +27,7 @@ describe('metadata addresses', () => {
         bumps.add(bump)
         expect(getAddressDecoder().decode(metadataAddress(mint))).toBe(address)
       }),
-      { numRuns: propertyRuns(500) },
+      { numRuns: propertyRuns(1_500) },
     )
     // A derivation that always stops at the first bump would pass on half of the mints.
     expect(bumps.size).toBeGreaterThan(4)
