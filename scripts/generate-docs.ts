@@ -113,13 +113,14 @@ const operationsNotes = `## Notes on the answers
   block, the block of a hash once it is final, and the last block at a date between known ones. Without a node these counts are
   null. So is the count of ERC-20 transfers of a wallet unless the chain keeps every token, and that of a block always.
   The zero address holds nothing, and its transfers are not counted.
-- **ERC-20.** Tokens are indexed on demand unless a chain keeps all of them (\`views: [… erc20]\`): asking for one starts it. The tokens
-  of a wallet are those of the index,
-  or those of \`token_addresses\`; each is asked for its balance at one block, at most 2,000 of them, the newest touched first, and
-  \`X-Tokens-Looked-At\` says where a wallet touched more. Owners are found by adding up transfers; the supply and eight holders by
-  chance are compared with what the token says, and \`balances\` is \`exact\`, \`read\` (from the token, for the page) or
-  \`unchecked\` (no node told); \`balances_block\` is the block of that verdict. Earlier counts of holders take back at most 100,000 transfers; beyond it they are null. A token that
-  refuses, loops or answers more than 1,024 bytes says nothing. Calls to a node count for the key as native balances do.
+- **ERC-20.** Tokens are indexed on demand unless a chain keeps all of them (\`views: [… erc20]\`): the first request for one
+  starts it. The tokens of a wallet are those of the index, or those of \`token_addresses\`. Each is asked for its balance at
+  one block: at most 2,000 of them, the newest touched first, and \`X-Tokens-Looked-At\` says where a wallet touched more. Owners
+  are found by adding up transfers. The sum is compared with the supply, and eight owners drawn by chance with what the token
+  says of them: \`balances\` is \`exact\`, \`read\` (from the token, for this page) or \`unchecked\` (no node answered), and
+  \`balances_block\` is the block of that verdict. Counts of holders in the past go back over at most 100,000 transfers and are
+  null before that. A token that refuses, loops or answers more than 1,024 bytes says nothing. Calls to a node count for the
+  key as native balances do.
 - **Metadata.** \`normalizeMetadata=true\` adds \`normalized_metadata\` if \`metadata\` is known, which is when the URI itself holds
   it. \`contract_type\` of an NFT of CryptoPunks is null; their transfers say ERC721.
 - **Impossible sums.** A wallet that sent more of a token than it received, because its contract does not log every transfer, is

@@ -27,6 +27,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'docs/README.md': 'test/sandbox.test.ts',
   'docs/guides/balances.md': 'test/sandbox.test.ts',
   'docs/guides/authentication.md': 'test/sandbox.test.ts',
+  'docs/guides/erc-20.md': 'test/sandbox.test.ts',
   'docs/guides/follow-transfers.md': 'test/sandbox.test.ts',
   'docs/guides/pages.md': 'test/sandbox.test.ts',
   'docs/guides/complete-answers.md': 'test/sandbox.test.ts',

@@ -15,6 +15,7 @@ const guideNames = [
   'who-owns-what',
   'whole-lists',
   'balances',
+  'erc-20',
   'solana',
 ]
 const otherGuides = guideNames.map(name => readFileSync(new URL(`../docs/guides/${name}.md`, import.meta.url), 'utf8'))
