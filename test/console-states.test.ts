@@ -6,6 +6,7 @@ import { holdAnswers, placesOf } from './console-places.ts'
 import { patience, walkConsole } from './console-walk.ts'
 import { isRelease, someCases } from './release-runs.ts'
 import { seeded } from './seed.ts'
+import { seededCoin } from './seed-tokens.ts'
 
 /** Asks the service for nothing, so it is neither late nor broken. */
 const asksNothing = ['not-found']
@@ -86,6 +87,29 @@ walkConsole(walk => {
     await page.getByRole('textbox', { name: 'Address of a contract' }).fill('0x12')
     await page.getByRole('button', { name: 'Open contract' }).click()
     await page.getByText('An address is 0x and 40 hex digits.').waitFor(patience)
+    expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBe(390)
+  })
+
+  test('a token that says long words and no decimals fits a phone, and says that its amounts are units', async () => {
+    const page = await newPage(phone)
+    const supply = `${2n ** 255n}`
+    await page.route('**/erc20/metadata*', async route => {
+      const [token] = (await (await route.fetch()).json()) as object[]
+      const said = { name: null, symbol: 'A'.repeat(90), decimals: null, total_supply: supply }
+      await route.fulfill({ json: [{ ...token, ...said, total_supply_formatted: null }] })
+    })
+    await page.route('**/owners*', async route => {
+      const answer = (await (await route.fetch()).json()) as { result: object[] }
+      const result = answer.result.map(row => ({ ...row, balance: supply, balance_formatted: null }))
+      await route.fulfill({ json: { ...answer, result } })
+    })
+    const { address } = seededCoin
+    await page.goto(`${walk.world.url}/#key=${encodeURIComponent(walk.world.key)}&/erc20/eth/${address}/holders`)
+    const fact = page.locator('.facts div', { hasText: 'Supply' })
+    await fact.getByText(`5.789e76 units ${'A'.repeat(12)}…`).waitFor(patience)
+    const row = page.locator('tbody:not(.skeleton) tr').first()
+    await row.getByText('5.789e76 units').waitFor(patience)
+    expect(await row.locator('[title]', { hasText: 'units' }).first().getAttribute('title')).toContain(supply)
     expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBe(390)
   })
 
