@@ -139,7 +139,8 @@ async function bundle(outDir: string): Promise<void> {
       cssCodeSplit: false,
       // Not a module: pages from a folder may not load one.
       lib: { entry: 'main.ts', formats: ['iife'], name: 'almanacDocs', fileName: () => 'site.js', cssFileName: 'site' },
-      rollupOptions: { output: { assetFileNames: '[name][extname]' } },
+      // How long each part took is no warning to whoever starts the service on a busy machine.
+      rolldownOptions: { output: { assetFileNames: '[name][extname]' }, checks: { bundlerTimings: false } },
     },
   })
 }

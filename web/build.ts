@@ -62,6 +62,8 @@ async function bundle(outDir: string): Promise<void> {
       modulePreload: { polyfill: false },
       // Nothing is written into the page itself: the policy that it is served with allows files alone.
       assetsInlineLimit: 0,
+      // How long each part took is no warning to whoever starts the service on a busy machine.
+      rolldownOptions: { checks: { bundlerTimings: false } },
     },
   })
 }

@@ -25,12 +25,13 @@ const zero = '0x0000000000000000000000000000000000000000'
 export function TokensTable({ rows, chain }: { rows: Rows<Balance>; chain: string }) {
   const hasMarks = rows?.some(isMarked) === true
   return (
-    <Table columns={['Token', { figures: 'Balance' }, 'Symbol', ...(hasMarks ? ['Marks'] : [])]}>
+    <Table columns={['Token', ...(hasMarks ? ['Marks'] : []), { figures: 'Balance' }, 'Symbol']}>
       {rows?.map(row => (
         <tr key={row.token_address}>
           <td data-title="Token">
             <Erc20Link chain={chain} address={row.token_address} name={row.name} />
           </td>
+          {hasMarks && <MarksCell of={row} />}
           <td data-title="Balance" class="number aside">
             <TokenAmount amount={row.balance} decimals={row.decimals} />
           </td>
@@ -39,7 +40,6 @@ export function TokensTable({ rows, chain }: { rows: Rows<Balance>; chain: strin
               {row.symbol}
             </span>
           </td>
-          {hasMarks && <MarksCell of={row} />}
         </tr>
       ))}
     </Table>
