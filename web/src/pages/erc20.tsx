@@ -126,6 +126,7 @@ function Holders({ chain, address, cursor, token }: ViewProps) {
         firstPage={1}
         nothing="Nobody holds this token"
         rests={{ on: 'contract', chain }}
+        whole={{ path: ['erc20', address, 'owners'], query: { chain }, name: `holders-${chain}-${address}` }}
         hrefTo={next => hrefOf(['erc20', chain, address, 'holders'], { cursor: next })}
       >
         {rows => <Erc20OwnersTable rows={rows} chain={chain} />}
