@@ -1671,6 +1671,9 @@ export function storeContract(
         const byTime = (a: TokenUri, b: TokenUri) => a.readAtMs - b.readAtMs
         const unread = [1n, 255n, 25_600n].map(tokenId => ({ contract, tokenId }))
         expect((await store.tokenUris(eth, [...unread, ...uris])).sort(byTime)).toEqual(uris)
+        const short = [uris[0], { ...uris[1]!, uri: undefined, uriBytes: 90_006 }, uris[2]]
+        expect((await store.tokenUris(eth, uris, 90_005)).sort(byTime)).toEqual(short)
+        expect((await store.tokenUris(eth, uris, 90_006)).sort(byTime)).toEqual(uris)
         expect(await store.tokenUris(polygon, uris)).toEqual([])
         const contracts = [contract, `0x${'9'.repeat(40)}` as Address, otherContract]
         expect(await store.contractsWithUris(eth, contracts)).toEqual(new Set([contract, otherContract]))

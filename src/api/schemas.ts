@@ -122,7 +122,7 @@ const nftFields = {
     .optional()
     .describe('Only with `normalizeMetadata=true`, where the metadata is known.'),
   last_token_uri_sync: z.string().nullable().describe('When the contract was asked for the URI; null until then.'),
-  last_metadata_sync: z.string().nullable().describe('Always null: nothing is fetched from the web.'),
+  last_metadata_sync: z.string().nullable().describe('When `metadata` was read; null while it is not known.'),
   minter_address: z
     .string()
     .nullable()

@@ -12,9 +12,18 @@ test.each([
   ['base64 with escaped padding', `data:application/json;base64,${base64.replaceAll('=', '%3D')}`],
   ['escapes', `data:application/json,${encodeURIComponent(json)}`],
   ['plain text, as many contracts write it', `data:application/json;utf8,${json}`],
+  ['a text without a type', `data:,${json}`],
+  ['plain text by its type', `data:text/plain;charset=utf-8;base64,${base64}`],
   ['capitals and lines', `DATA:Application/JSON;UTF8,\n${json}\n`],
 ])('%s', (_, uri) => {
   expect(metadataOf(uri)).toBe(json)
+})
+
+test('other character sets, and a megabyte', () => {
+  const latin = Buffer.from('{"name":"Caf\xe9"}', 'latin1').toString('base64')
+  expect(metadataOf(`data:application/json;charset=ISO-8859-1;base64,${latin}`)).toBe('{"name":"Café"}')
+  const large = `{"a":"${'x'.repeat(2 ** 20 - 8)}"}`
+  expect(metadataOf(`data:application/json;base64,${Buffer.from(large).toString('base64')}`)).toBe(large)
 })
 
 test('a text that is JSON before it is decoded and not after stays as it is', () => {
@@ -25,7 +34,8 @@ test.each([
   ['another scheme', 'ipfs://QmHash/1.json'],
   ['a page', 'https://example.com/{"a":1}'],
   ['another type', `data:image/svg+xml;base64,${base64}`],
-  ['no type', `data:,${json}`],
+  ['a page by its type', `data:text/html,${json}`],
+  ['an unknown character set', `data:application/json;charset=klingon;base64,${base64}`],
   ['no comma', 'data:application/json;base64'],
   ['a list', 'data:application/json,[1]'],
   ['a number', 'data:application/json,1'],
@@ -36,10 +46,10 @@ test.each([
     'bytes that are not UTF-8',
     `data:application/json;base64,${Buffer.from('{"a":"\xff"}', 'latin1').toString('base64')}`,
   ],
-  ['more than 64 kB', `data:application/json,{"a":"${'x'.repeat(65_536)}"}`],
+  ['more than 1 MB', `data:application/json,{"a":"${'x'.repeat(2 ** 20)}"}`],
   [
-    'more than 64 kB in base64',
-    `data:application/json;base64,${Buffer.from(`{"a":"${'x'.repeat(65_536)}"}`).toString('base64')}`,
+    'more than 1 MB in base64',
+    `data:application/json;base64,${Buffer.from(`{"a":"${'x'.repeat(2 ** 20)}"}`).toString('base64')}`,
   ],
 ])('nothing is read from %s', (_, uri) => {
   expect(metadataOf(uri)).toBeUndefined()
@@ -74,6 +84,8 @@ test('fields of any shape cost nothing: nested without end, objects in place of 
   const metadata = metadataOf(`data:application/json,${deep}`)!
   expect(JSON.stringify(normalizedMetadataOf(metadata))).toContain('"name":null,')
   expect(normalizedMetadataOf('{"__proto__":{"name":"x"}}').name).toBeNull()
+  const many = `{"attributes":[${'{},'.repeat(300_000)}{}]}`
+  expect(normalizedMetadataOf(many).attributes).toHaveLength(1_000)
 })
 
 test('escapes are read without a text for each: a page of foreign tokens may have a million of them', () => {

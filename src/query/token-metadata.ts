@@ -1,58 +1,28 @@
 // What a token URI says by itself: the JSON of a `data:` URI, and the fields of it that clients know. Pure; it fetches
 // nothing, and what cannot be read is undefined.
+import { dataUriOf, textOfData } from './data-uri.ts'
 
-/** Answers hold a hundred of them. */
-const metadataBytesMax = 64 * 1_024
+/** Characters: as much as a `data:` URI may hold. */
+const metadataLengthMax = 2 ** 20
+/** Marketplaces show some dozens. Each takes ten times the room that it has in hostile JSON. */
+const attributesMax = 1_000
 
-/** The JSON object of a `data:` URI as text; undefined for any other URI. */
+/** The JSON object of a `data:` URI as text; undefined for any other URI. Some contracts name no type, or text. */
 export function metadataOf(uri: string): string | undefined {
-  const [, parameters = '', content] = /^data:application\/json([^,]*),(.*)$/is.exec(uri) ?? []
-  if (content === undefined) return undefined
-  const isBase64 = /;\s*base64\s*$/i.test(parameters)
-  const decoded = percentDecoded(content)
-  if (isBase64) return jsonObject(textOf(Buffer.from(decoded.toString('latin1'), 'base64')))
+  const data = dataUriOf(uri)
+  if (data === undefined || !metadataTypes.has(data.type)) return undefined
   // Contracts often write the JSON as it is, with percent signs in it.
-  return jsonObject(textOf(decoded)) ?? jsonObject(content)
+  return jsonObject(textOfData(data)) ?? jsonObject(data.content)
 }
 
-/** By bytes: a sequence of escapes may be one character. A percent sign without two digits stays. */
-function percentDecoded(text: string): Buffer {
-  const bytes = Buffer.from(text)
-  const percent = 0x25
-  if (!bytes.includes(percent)) return bytes
-  let length = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const high = bytes[at] === percent ? hexDigit(bytes[at + 1]) : -1
-    const low = high === -1 ? -1 : hexDigit(bytes[at + 2])
-    bytes[length++] = low === -1 ? bytes[at]! : high * 16 + low
-    if (low !== -1) at += 2
-  }
-  return bytes.subarray(0, length)
-}
-
-/** The value of a character; -1 where it is not a digit. No text for each: a page may have a million escapes. */
-function hexDigit(character = 0): number {
-  if (character >= 0x30 && character <= 0x39) return character - 0x30
-  const letter = (character | 0x20) - 0x61
-  return letter >= 0 && letter < 6 ? letter + 10 : -1
-}
-
-/** Undefined where the bytes are too many or not UTF-8. */
-function textOf(bytes: Buffer): string | undefined {
-  if (bytes.length > metadataBytesMax) return undefined
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}
+const metadataTypes: ReadonlySet<string> = new Set(['application/json', 'text/json', 'text/plain'])
 
 function jsonObject(text: string | undefined): string | undefined {
-  if (text === undefined || text.length > metadataBytesMax || parsed(text) === undefined) return undefined
+  if (text === undefined || text.length > metadataLengthMax || parsedMetadata(text) === undefined) return undefined
   return text.trim()
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+export function parsedMetadata(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
@@ -83,7 +53,7 @@ export type NormalizedMetadata = {
 
 /** The fields that clients know, of metadata that `metadataOf` gave. */
 export function normalizedMetadataOf(metadata: string): NormalizedMetadata {
-  const known = parsed(metadata) ?? {}
+  const known = parsedMetadata(metadata) ?? {}
   const field = (...names: string[]) => plainOf(names.map(name => known[name]).find(value => value != null))
   return {
     name: field('name'),
@@ -92,7 +62,7 @@ export function normalizedMetadataOf(metadata: string): NormalizedMetadata {
     external_link: field('external_link', 'external_url'),
     external_url: field('external_url', 'external_link'),
     animation_url: field('animation_url'),
-    attributes: Array.isArray(known.attributes) ? known.attributes.flatMap(attributeOf) : [],
+    attributes: Array.isArray(known.attributes) ? known.attributes.slice(0, attributesMax).flatMap(attributeOf) : [],
   }
 }
 

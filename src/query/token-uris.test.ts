@@ -80,18 +80,42 @@ test('nodes that fail, and none at all, give nothing; those that fail are asked 
   expect(asked).toEqual([[2n], [2n]])
 })
 
-test('the URIs of one answer are bounded together, and so are those that wait', async () => {
-  const stored = `data:,${'x'.repeat(90_000)}`
-  const known = async (_: ChainId, all: readonly { tokenId: bigint }[]) =>
-    all.map(({ tokenId }) => ({ ...token(Number(tokenId)), uri: stored, readAtMs: Date.now() }))
+/** Stored with URIs of these lengths, as a store gives them. */
+function storedUris(lengths: readonly number[]) {
+  const asked: (number | undefined)[] = []
+  const known = async (_: ChainId, all: readonly { tokenId: bigint }[], uriBytesMax = Infinity) => {
+    asked.push(all.length)
+    return all.map(({ tokenId }): TokenUri => {
+      const length = lengths[Number(tokenId)]!
+      const uri = length > uriBytesMax ? undefined : `data:,${'x'.repeat(length - 6)}`
+      return { ...token(Number(tokenId)), uri, readAtMs: Date.now(), ...(uri === undefined && { uriBytes: length }) }
+    })
+  }
   const uris = new TokenUris({ tokenUris: known, contractsWithUris: async () => new Set<Address>() }, undefined)
-  const tokens = Array.from({ length: 100 }, (_, at) => token(at))
+  return { uris, asked, tokens: lengths.map((_, at) => token(at)) }
+}
+
+test('the URIs of one answer are bounded together, and so are those that wait', async () => {
+  const { uris, tokens } = storedUris(Array.from({ length: 100 }, () => 90_000))
   const { details } = await uris.of(chain, tokens)
   expect(details.filter(({ tokenUri }) => tokenUri !== undefined)).toHaveLength(23)
+  expect(details.filter(({ isLeftOut }) => isLeftOut)).toHaveLength(77)
   expect(details.every(({ syncedAtMs }) => syncedAtMs !== undefined)).toBe(true)
 
   const { uris: waiting, asked } = world(() => new Promise(() => {}))
   const page = (from: number) => Array.from({ length: 5_000 }, (_, at) => token(from + at))
   await Promise.all([0, 5_000, 10_000].map(from => waiting.of(chain, page(from))))
   expect(asked.flat()).toHaveLength(10_000)
+})
+
+test('long URIs are read one by one, into the room that the others leave', async () => {
+  const { uris, tokens, asked } = storedUris([1_400_000, 50, 1_400_000, 500_000, 60])
+  const { details, complete } = await uris.of(chain, tokens)
+  expect(complete).toBe(true)
+  expect(details.map(({ tokenUri }) => tokenUri?.length)).toEqual([1_400_000, 50, undefined, 500_000, 60])
+  expect(details.map(({ isLeftOut }) => isLeftOut)).toEqual([undefined, undefined, true, undefined, undefined])
+  expect(asked).toEqual([5, 1, 1])
+  expect((await uris.stored(chain, tokens)).map(known => known?.tokenUri?.length)).toEqual([
+    ...[undefined, 50, undefined, undefined, 60],
+  ])
 })

@@ -13,6 +13,8 @@ export type TokenDetails = {
   metadata: string | undefined
   /** When the contract was asked. */
   syncedAtMs: number | undefined
+  /** It has a URI, and the answer has no room for it. */
+  isLeftOut?: boolean
 }
 
 export type TokenDetailsAnswer = {
@@ -32,10 +34,10 @@ const uriAgeMsMax = 7 * 86_400_000
 const noneAgeMsMax = 86_400_000
 /** Tokens that are being read for requests of this process. */
 const askedMax = 10_000
-/**
- * Of one answer. A wallet can be sent tokens with URIs of 96 kB each: these must not make its list too large to send.
- */
-const answerCharactersMax = 2 * 2 ** 20
+/** Of one answer. A wallet can be sent tokens with URIs of 1.4 MB each: these must not make its list too large to send. */
+const answerBytesMax = 2 * 2 ** 20
+/** Longer URIs are read one after the other, and only while an answer has room for them. */
+const usualBytesMax = 96 * 1_024
 
 type Wait = (waiting: () => Promise<unknown>) => Promise<unknown>
 
@@ -58,10 +60,10 @@ export class TokenUris {
     return this.#store.contractsWithUris(chain, contracts)
   }
 
-  /** What was read before; asks no node. In the order of the tokens. */
+  /** What was read before, without long URIs; asks no node. In the order of the tokens. */
   async stored(chain: ChainId, tokens: readonly ShownToken[]): Promise<(TokenDetails | undefined)[]> {
     const known = new Map<string, TokenUri>()
-    for (const uri of await this.#store.tokenUris(chain, tokens)) known.set(nameOf(chain, uri), uri)
+    for (const uri of await this.#store.tokenUris(chain, tokens, usualBytesMax)) known.set(nameOf(chain, uri), uri)
     return tokens.map(token => {
       const found = known.get(nameOf(chain, token))
       return found && detailsOf(found)
@@ -73,7 +75,7 @@ export class TokenUris {
     const look = async (): Promise<void> => {
       const unknown = tokens.filter(token => !known.has(nameOf(chain, token)))
       if (unknown.length === 0) return
-      for (const uri of await this.#store.tokenUris(chain, unknown)) known.set(nameOf(chain, uri), uri)
+      for (const uri of await this.#store.tokenUris(chain, unknown, usualBytesMax)) known.set(nameOf(chain, uri), uri)
     }
     await look()
     const now = Date.now()
@@ -85,14 +87,30 @@ export class TokenUris {
       await this.#wait(() => within(waitMs, Promise.all(waited)).catch(() => {}))
       await look()
     }
-    let characters = 0
-    const details = tokens.map(token => {
-      const found = known.get(nameOf(chain, token))
-      if (found === undefined) return unknownDetails
-      characters += found.uri?.length ?? 0
-      return detailsOf(characters > answerCharactersMax ? { ...found, uri: undefined } : found)
-    })
+    const details = await this.#fit(chain, tokens, known)
     return { details, complete: tokens.every(token => known.has(nameOf(chain, token))) }
+  }
+
+  /** The usual URIs in the order of the tokens while there is room, then long ones. */
+  async #fit(chain: ChainId, tokens: readonly ShownToken[], known: Map<string, TokenUri>): Promise<TokenDetails[]> {
+    const found = tokens.map(token => known.get(nameOf(chain, token)))
+    let room = answerBytesMax
+    const fits = (bytes = 0): boolean => {
+      if (bytes > room) return false
+      room -= bytes
+      return true
+    }
+    const details = found.map(each => {
+      if (each === undefined) return unknownDetails
+      const { uri, uriBytes, readAtMs } = each
+      return uriBytes === undefined && fits(Buffer.byteLength(uri ?? '')) ? detailsOf(each) : leftOut(readAtMs)
+    })
+    for (const [at, long] of found.entries()) {
+      if (long?.uriBytes === undefined || !fits(long.uriBytes)) continue
+      const [read] = await this.#store.tokenUris(chain, [long])
+      if (read !== undefined) details[at] = detailsOf(read)
+    }
+    return details
   }
 
   /** Has tokens read that are not being read. Undefined where too many are. */
@@ -119,11 +137,16 @@ function detailsOf({ uri, readAtMs }: TokenUri): TokenDetails {
   return { tokenUri: uri, metadata: uri === undefined ? undefined : metadataOf(uri), syncedAtMs: readAtMs }
 }
 
+function leftOut(readAtMs: number): TokenDetails {
+  return { ...unknownDetails, syncedAtMs: readAtMs, isLeftOut: true }
+}
+
 function nameOf(chain: ChainId, { contract, tokenId }: TokenKey): string {
   return `${chain} ${contract} ${tokenId}`
 }
 
 function isOld(known: TokenUri | undefined, now: number): boolean {
   if (known === undefined) return true
-  return now - known.readAtMs > (known.uri === undefined ? noneAgeMsMax : uriAgeMsMax)
+  const hasNone = known.uri === undefined && known.uriBytes === undefined
+  return now - known.readAtMs > (hasNone ? noneAgeMsMax : uriAgeMsMax)
 }

@@ -152,11 +152,16 @@ export interface ContractFactsStore {
 export type TokenKey = { contract: Address; tokenId: bigint }
 
 /** Undefined: the contract gave none that can be shown. */
-export type TokenUri = TokenKey & { uri: string | undefined; readAtMs: number }
+export type TokenUri = TokenKey & {
+  uri: string | undefined
+  readAtMs: number
+  /** Only where the URI is longer than was asked for, and so left out. */
+  uriBytes?: number
+}
 
 export interface TokenUriStore {
-  /** Of those that were read, in any order. */
-  tokenUris(chain: ChainId, tokens: readonly TokenKey[]): Promise<TokenUri[]>
+  /** Of those that were read, in any order. URIs of more bytes are left out. */
+  tokenUris(chain: ChainId, tokens: readonly TokenKey[], uriBytesMax?: number): Promise<TokenUri[]>
   /** Of these contracts those of which a token was read. */
   contractsWithUris(chain: ChainId, contracts: readonly Address[]): Promise<ReadonlySet<Address>>
 }

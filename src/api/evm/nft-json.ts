@@ -59,12 +59,14 @@ export function nftColumns(shape: NftShape): string[] {
 export function tokenFields(token: TokenDetails | undefined, normalizeMetadata: boolean) {
   const metadata = token?.metadata
   const isNormalized = normalizeMetadata && metadata !== undefined
+  const syncedAt = token?.syncedAtMs === undefined ? null : isoOf(token.syncedAtMs)
   return {
     token_uri: token?.tokenUri ?? null,
     metadata: metadata ?? null,
     ...(isNormalized ? { normalized_metadata: normalizedMetadataOf(metadata) } : {}),
-    last_token_uri_sync: token?.syncedAtMs === undefined ? null : isoOf(token.syncedAtMs),
-    last_metadata_sync: null,
+    last_token_uri_sync: syncedAt,
+    // They come with the URI.
+    last_metadata_sync: metadata === undefined ? null : syncedAt,
   }
 }
 

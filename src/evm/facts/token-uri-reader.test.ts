@@ -66,8 +66,8 @@ test.each<[string, unknown]>([
   ['an offset beyond the answer', `0x${'f'.repeat(128)}`],
   ['bytes that are not UTF-8', bytes(Buffer.from([0x69, 0xff, 0xfe]))],
   ['a zero byte', text('ipfs://a\u0000b')],
-  ['more than 96 kB', text('x'.repeat(98_305))],
-  ['more than 96 kB with the ids', text('{id}'.repeat(5_000))],
+  ['more than 1.4 MB', text('x'.repeat(1_400_000))],
+  ['more than 1.4 MB with the ids', text('{id}'.repeat(25_000))],
   ['no hex', `0x${'zz'.repeat(96)}`],
   ['an object', { a: 1 }],
 ])('%s is no URI', async (_, answer) => {
@@ -75,6 +75,11 @@ test.each<[string, unknown]>([
     undefined,
     'ipfs://0xc87b56dd/1',
   ])
+})
+
+test('one that holds a megabyte of JSON in base64 is read whole', async () => {
+  const uri = `data:application/json;base64,${Buffer.alloc(2 ** 20, 'x').toString('base64')}`
+  expect(await urisOf([token(1)], { [contract(1)]: () => text(uri) })).toEqual([uri])
 })
 
 test('one that answers megabytes, is refused or never ends hides no other, and a slow one is asked once', async () => {

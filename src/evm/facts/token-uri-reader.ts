@@ -15,13 +15,10 @@ import { askContracts, askNoContract, type ContractPort, contractCall, ofContrac
 
 const selectors = { ERC721: '0xc87b56dd', ERC1155: '0x0e89341c' } as const
 
-/** Art that is drawn on chain takes millions; a loop still ends in a fraction of a second on usual nodes. */
-const gas = 10_000_000
-/**
- * A `data:` URI of 64 kB of JSON, the most that answers show, has 87 kB in base64. With a batch of these the answer
- * stays below the bound of `askContracts`.
- */
-const uriBytesMax = 96 * 1_024
+/** Large art that is drawn on chain takes tens of millions; a loop still ends within a second on usual nodes. */
+const gas = 30_000_000
+/** A `data:` URI of 1 MB of JSON in base64. An answer of one stays below the bound of `askContracts`. */
+const uriBytesMax = Math.ceil((2 ** 20 * 4) / 3) + 200
 const tokensAtOnce = 16
 /** A batch that takes longer is followed by a rest of the same length. */
 const longMs = 250
@@ -30,7 +27,7 @@ const waitingMax = 2_000
 const waitMsMax = 30_000
 const restMs = { first: 1_000, max: 300_000 }
 const dayMs = 86_400_000
-/** A collection can give each of a million tokens a URI of 96 kB, and one client can page through all of them. */
+/** A collection can give each of a million tokens a URI of 1.4 MB, and one client can page through all of them. */
 const storedBytesPerDay = 256 * 2 ** 20
 /** A contract that took too long is left alone for an hour. */
 const slowContracts = { max: 1_000, ttl: 3_600_000 }

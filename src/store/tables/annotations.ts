@@ -118,8 +118,9 @@ function factsOf([name, symbol, spam, reading, verdict]: Row): Omit<ContractFact
 
 // What contracts say of tokens. Ids are stored as bytes without leading zeros.
 
-const findUris = `SELECT contract, token_id, uri, read_at FROM token_uris
-  WHERE chain = $1 AND (contract, token_id) IN $2:rows(bytes, bytes)`
+const findUris = `SELECT contract, token_id, CASE WHEN octet_length(uri) <= $2:int THEN uri END, octet_length(uri), read_at
+  FROM token_uris
+  WHERE chain = $1 AND (contract, token_id) IN $3:rows(bytes, bytes)`
 const findWithUris = `SELECT value FROM EACH $2:blobs AS asked
   WHERE EXISTS (SELECT 1 FROM token_uris WHERE chain = $1 AND contract = asked.value)`
 
@@ -133,12 +134,13 @@ function putTokenUris(chain: number, uris: readonly TokenUri[]): Work<void> {
 
 function tokenUriStore(core: Core): TokenUriStore {
   return {
-    tokenUris: (chain, tokens) =>
+    tokenUris: (chain, tokens, uriBytesMax = 2 ** 31 - 1) =>
       core.ofChain(chain, [], function* (ordinal) {
         const asked = tokens.map(({ contract, tokenId }) => [bytesOfHex(contract), tokenIdBytes(tokenId)])
-        const found = yield* rows(findUris, ordinal, asked)
-        return found.map(([contract, tokenId, uri, readAtMs]) => ({
+        const found = yield* rows(findUris, ordinal, uriBytesMax, asked)
+        return found.map(([contract, tokenId, uri, uriBytes, readAtMs]) => ({
           ...{ contract: hexOf<Address>(contract), tokenId: BigInt(hexOf(tokenId)), uri: textOf(uri), readAtMs },
+          ...(uriBytes > uriBytesMax ? { uriBytes } : {}),
         }))
       }),
     contractsWithUris: (chain, contracts) =>
