@@ -122,12 +122,13 @@ const operationsNotes = `## Notes on the answers
   null before that. A token that refuses, loops or answers more than 1,024 bytes says nothing. Calls to a node count for the
   key as native balances do.
 - **Metadata.** \`normalizeMetadata=true\` adds \`normalized_metadata\` if \`metadata\` is known, which is when the URI itself holds
-  it. \`contract_type\` of an NFT of CryptoPunks is null; their transfers say ERC721.
+  it. It has at most 1,000 attributes, whose \`trait_count\` is 0. \`media_items=true\` adds \`media\`, except to whole lists:
+  [pictures](annotations.md#pictures). \`contract_type\` of an NFT of CryptoPunks is null; their transfers say ERC721.
 - **Impossible sums.** A wallet that sent more of a token than it received, because its contract does not log every transfer, is
   not shown; \`almanac explain\` counts such wallets.
 - **Whole lists.** Lists of transfers, owners and NFTs come whole with \`Accept: text/csv\` or \`application/x-ndjson\`: see
   [whole lists](guides/whole-lists.md).
-- \`include_prices\` and \`media_items\` are accepted and add nothing.
+- \`include_prices\` is accepted and adds nothing.
 `
 
 const documentOptions = {

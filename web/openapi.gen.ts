@@ -941,7 +941,7 @@ export interface components {
       };
       /** @description When the contract was asked for the URI; null until then. */
       last_token_uri_sync: string | null;
-      /** @description Always null: nothing is fetched from the web. */
+      /** @description When `metadata` was read; null while it is not known. */
       last_metadata_sync: string | null;
       /** @description Who sent the mint; null if it is not known, and a sentence for ERC-1155. */
       minter_address: string | null;
@@ -949,6 +949,25 @@ export interface components {
       possible_spam: boolean | ("true" | "false");
       /** @description Whether a list of verified collections has the contract. A boolean in the live dialect, a string in the reference dialect. */
       verified_collection: boolean | ("true" | "false");
+      /** @description Only with `media_items=true`: the picture of the token; null where it names none. */
+      media?: ({
+        /** @description Type of the picture, where the token URI holds it. */
+        mimetype?: string;
+        /**
+         * @description What it is.
+         * @enum {string}
+         */
+        category?: "image" | "video" | "audio";
+        /**
+         * @description `success`: the token URI holds it. `processing`: the contract is being asked. `host_unavailable`: it lies elsewhere, and no host is asked. `temporarily_unavailable`: the list is too large; ask for the token alone.
+         * @enum {string}
+         */
+        status: "success" | "processing" | "unsupported_media" | "invalid_url" | "host_unavailable" | "temporarily_unavailable";
+        /** @description A link that needs no key and works for at least 12 hours; of what lies elsewhere what the token says. */
+        original_media_url?: string;
+        /** @description When the contract was asked. */
+        updatedAt?: string;
+      }) | null;
     };
     ContractNfts: {
       /** @description Only under `/api/v2`; null unless `disable_total=false`. */
@@ -2483,7 +2502,7 @@ export interface components {
       };
       /** @description When the contract was asked for the URI; null until then. */
       last_token_uri_sync: string | null;
-      /** @description Always null: nothing is fetched from the web. */
+      /** @description When `metadata` was read; null while it is not known. */
       last_metadata_sync: string | null;
       /** @description Who sent the mint; null if it is not known, and a sentence for ERC-1155. */
       minter_address: string | null;
@@ -2491,6 +2510,25 @@ export interface components {
       possible_spam: boolean | ("true" | "false");
       /** @description Whether a list of verified collections has the contract. A boolean in the live dialect, a string in the reference dialect. */
       verified_collection: boolean | ("true" | "false");
+      /** @description Only with `media_items=true`: the picture of the token; null where it names none. */
+      media?: ({
+        /** @description Type of the picture, where the token URI holds it. */
+        mimetype?: string;
+        /**
+         * @description What it is.
+         * @enum {string}
+         */
+        category?: "image" | "video" | "audio";
+        /**
+         * @description `success`: the token URI holds it. `processing`: the contract is being asked. `host_unavailable`: it lies elsewhere, and no host is asked. `temporarily_unavailable`: the list is too large; ask for the token alone.
+         * @enum {string}
+         */
+        status: "success" | "processing" | "unsupported_media" | "invalid_url" | "host_unavailable" | "temporarily_unavailable";
+        /** @description A link that needs no key and works for at least 12 hours; of what lies elsewhere what the token says. */
+        original_media_url?: string;
+        /** @description When the contract was asked. */
+        updatedAt?: string;
+      }) | null;
       /** @description Who owns it. */
       owner_of: string;
       /** @description Block of the last change. */
@@ -2552,7 +2590,7 @@ export interface components {
       };
       /** @description When the contract was asked for the URI; null until then. */
       last_token_uri_sync: string | null;
-      /** @description Always null: nothing is fetched from the web. */
+      /** @description When `metadata` was read; null while it is not known. */
       last_metadata_sync: string | null;
       /** @description Who sent the mint; null if it is not known, and a sentence for ERC-1155. */
       minter_address: string | null;
@@ -2560,6 +2598,25 @@ export interface components {
       possible_spam: boolean | ("true" | "false");
       /** @description Whether a list of verified collections has the contract. A boolean in the live dialect, a string in the reference dialect. */
       verified_collection: boolean | ("true" | "false");
+      /** @description Only with `media_items=true`: the picture of the token; null where it names none. */
+      media?: ({
+        /** @description Type of the picture, where the token URI holds it. */
+        mimetype?: string;
+        /**
+         * @description What it is.
+         * @enum {string}
+         */
+        category?: "image" | "video" | "audio";
+        /**
+         * @description `success`: the token URI holds it. `processing`: the contract is being asked. `host_unavailable`: it lies elsewhere, and no host is asked. `temporarily_unavailable`: the list is too large; ask for the token alone.
+         * @enum {string}
+         */
+        status: "success" | "processing" | "unsupported_media" | "invalid_url" | "host_unavailable" | "temporarily_unavailable";
+        /** @description A link that needs no key and works for at least 12 hours; of what lies elsewhere what the token says. */
+        original_media_url?: string;
+        /** @description When the contract was asked. */
+        updatedAt?: string;
+      }) | null;
       /** @description Who owns it. */
       owner_of: string;
       /** @description Block of the last change. */
@@ -3241,7 +3298,7 @@ export interface components {
         }[];
       /** @description Adds `normalized_metadata` to each NFT. Defaults to false. */
       normalizeMetadata?: boolean;
-      /** @description Accepted as the hosted API does, without an effect. */
+      /** @description Adds `media` to each NFT. Defaults to false. */
       media_items?: boolean;
     };
     TokenStats: {
@@ -4856,7 +4913,7 @@ export interface operations {
          */
         normalizeMetadata?: boolean;
         /**
-         * @description Accepted; media are not fetched, so it adds nothing.
+         * @description Adds `media`: a link to the picture where the token URI holds it, else where it is said to be. Whole lists have none.
          * @example false
          */
         media_items?: boolean;
@@ -4979,7 +5036,7 @@ export interface operations {
          */
         normalizeMetadata?: boolean;
         /**
-         * @description Accepted; media are not fetched, so it adds nothing.
+         * @description Adds `media`: a link to the picture where the token URI holds it, else where it is said to be. Whole lists have none.
          * @example false
          */
         media_items?: boolean;
@@ -5296,7 +5353,7 @@ export interface operations {
          */
         normalizeMetadata?: boolean;
         /**
-         * @description Accepted; media are not fetched, so it adds nothing.
+         * @description Adds `media`: a link to the picture where the token URI holds it, else where it is said to be. Whole lists have none.
          * @example false
          */
         media_items?: boolean;
@@ -5406,7 +5463,7 @@ export interface operations {
          */
         normalizeMetadata?: boolean;
         /**
-         * @description Accepted; media are not fetched, so it adds nothing.
+         * @description Adds `media`: a link to the picture where the token URI holds it, else where it is said to be. Whole lists have none.
          * @example false
          */
         media_items?: boolean;
@@ -5516,7 +5573,7 @@ export interface operations {
          */
         normalizeMetadata?: boolean;
         /**
-         * @description Accepted; media are not fetched, so it adds nothing.
+         * @description Adds `media`: a link to the picture where the token URI holds it, else where it is said to be. Whole lists have none.
          * @example false
          */
         media_items?: boolean;
@@ -5622,7 +5679,7 @@ export interface operations {
          */
         normalizeMetadata?: boolean;
         /**
-         * @description Accepted; media are not fetched, so it adds nothing.
+         * @description Adds `media`: a link to the picture where the token URI holds it, else where it is said to be. Whole lists have none.
          * @example false
          */
         media_items?: boolean;
@@ -6022,7 +6079,7 @@ export interface operations {
          */
         normalizeMetadata?: boolean;
         /**
-         * @description Accepted; media are not fetched, so it adds nothing.
+         * @description Adds `media`: a link to the picture where the token URI holds it, else where it is said to be. Whole lists have none.
          * @example false
          */
         media_items?: boolean;
@@ -6109,7 +6166,7 @@ export interface operations {
          */
         normalizeMetadata?: boolean;
         /**
-         * @description Accepted; media are not fetched, so it adds nothing.
+         * @description Adds `media`: a link to the picture where the token URI holds it, else where it is said to be. Whole lists have none.
          * @example false
          */
         media_items?: boolean;
@@ -6216,7 +6273,7 @@ export interface operations {
          */
         normalizeMetadata?: boolean;
         /**
-         * @description Accepted; media are not fetched, so it adds nothing.
+         * @description Adds `media`: a link to the picture where the token URI holds it, else where it is said to be. Whole lists have none.
          * @example false
          */
         media_items?: boolean;
@@ -6327,7 +6384,7 @@ export interface operations {
          */
         normalizeMetadata?: boolean;
         /**
-         * @description Accepted; media are not fetched, so it adds nothing.
+         * @description Adds `media`: a link to the picture where the token URI holds it, else where it is said to be. Whole lists have none.
          * @example false
          */
         media_items?: boolean;

@@ -26,6 +26,8 @@ import type { FailureSchema } from './document/error-examples.ts'
 import { HeadAges } from './evm/head-ages.ts'
 import { nothingAt, notServed } from './hosted/not-served.ts'
 import { hostedOperations, isServed } from './hosted/operations.ts'
+import { mediaHandler } from './media.ts'
+import { MediaLinks } from './media-links.ts'
 import { wholeDocument } from './openapi.ts'
 import type { DocumentOptions } from './openapi-parts.ts'
 import { methodNotAllowed } from './problem.ts'
@@ -137,6 +139,7 @@ function contextOf(dependencies: AppDependencies): Context {
       )
     }),
     cursors,
+    mediaLinks: new MediaLinks(store.secret),
     heads: new HeadAges({ ...dependencies, revision, cursors }),
     freshen: freshenWithoutSlot(dependencies.freshen, queue),
     cache: new AnswerCache(settings.answerCacheBytes),
@@ -249,6 +252,7 @@ function routerOf(context: Context): Router<PathEndpoint> {
     const paths = isSolana ? [path] : apiVersions.map(version => versionPath(version, path))
     for (const each of paths) add(method, each, notServed(operation), facts)
   }
+  add('GET', '/media/{chain}/{address}/{token_id}', mediaHandler(context), { label: '/media' })
   for (const [path, handler] of documentHandlers(documentOptions(context), context.docs)) add('GET', path, handler)
   for (const [path, handler] of consoleHandlers(context.console)) add('GET', path, handler)
   for (const [path, handler] of docsHandlers(context.docs)) add('GET', path, handler, { label: '/docs' })

@@ -27,6 +27,7 @@ import type { AnswerCache } from './answer.ts'
 import type { UnsentAnswers } from './answer-memory.ts'
 import type { HeadAges } from './evm/head-ages.ts'
 import type { LiveFeed } from './live-feed.ts'
+import type { MediaLinks } from './media-links.ts'
 import type { RequestMeter } from './request-figures.ts'
 import type { LazyStaticFiles, StaticFiles } from './static-files.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
@@ -46,6 +47,7 @@ export type Context = AppDependencies & {
   holdingStreams: HoldingStreams
   holdingsAdmission: HoldingsAdmission
   cursors: CursorSigner
+  mediaLinks: MediaLinks
   heads: HeadAges
   /** The operations of clients, by the ids of the OpenAPI document. */
   served: () => readonly { id: string; path: string }[]

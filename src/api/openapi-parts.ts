@@ -75,8 +75,8 @@ const order = ['path', 'chain', 'chains', 'past', 'filter', 'page', 'form', 'no 
 const places: Readonly<Record<string, (typeof order)[number]>> = {
   ...{ chain: 'chain', chains: 'chains' },
   ...{ at_block: 'past', at_date: 'past', from_block: 'past', to_block: 'past', from_date: 'past', to_date: 'past' },
-  ...{ order: 'page', limit: 'page', cursor: 'page', format: 'form', normalizeMetadata: 'form' },
-  ...{ disable_total: 'no effect', include_prices: 'no effect', media_items: 'no effect' },
+  ...{ order: 'page', limit: 'page', cursor: 'page', format: 'form', normalizeMetadata: 'form', media_items: 'form' },
+  ...{ disable_total: 'no effect', include_prices: 'no effect' },
 }
 
 function inOrder(parameters: readonly Json[]): Json[] {

@@ -104,6 +104,24 @@ const normalizedMetadata = z.object({
     .describe('The traits of the token.'),
 })
 
+const media = z.object({
+  mimetype: z.string().optional().describe('Type of the picture, where the token URI holds it.'),
+  category: z.enum(['image', 'video', 'audio']).optional().describe('What it is.'),
+  status: z
+    .enum([
+      ...(['success', 'processing', 'unsupported_media', 'invalid_url'] as const),
+      ...(['host_unavailable', 'temporarily_unavailable'] as const),
+    ])
+    .describe(
+      '`success`: the token URI holds it. `processing`: the contract is being asked. `host_unavailable`: it lies elsewhere, and no host is asked. `temporarily_unavailable`: the list is too large; ask for the token alone.',
+    ),
+  original_media_url: z
+    .string()
+    .optional()
+    .describe('A link that needs no key and works for at least 12 hours; of what lies elsewhere what the token says.'),
+  updatedAt: z.string().optional().describe('When the contract was asked.'),
+})
+
 const nftFields = {
   token_address: contract.token_address,
   token_id: tokenId,
@@ -129,6 +147,10 @@ const nftFields = {
     .describe('Who sent the mint; null if it is not known, and a sentence for ERC-1155.'),
   possible_spam: contract.possible_spam,
   verified_collection: contract.verified_collection,
+  media: media
+    .nullable()
+    .optional()
+    .describe('Only with `media_items=true`: the picture of the token; null where it names none.'),
 }
 const heldFields = {
   owner_of: hexAddress.describe('Who owns it.'),
@@ -155,7 +177,7 @@ export const tokenList = z.object({
     .max(25)
     .describe('From 1 to 25 NFTs; the answer has them in this order.'),
   normalizeMetadata: z.boolean().optional().describe('Adds `normalized_metadata` to each NFT. Defaults to false.'),
-  media_items: z.boolean().optional().describe('Accepted as the hosted API does, without an effect.'),
+  media_items: z.boolean().optional().describe('Adds `media` to each NFT. Defaults to false.'),
 })
 
 const offChain = z.null().describe('Always null: it is not on the chain.')

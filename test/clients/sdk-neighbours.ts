@@ -2,6 +2,7 @@
 // and what it makes of the answers. Those that a generation of the SDK lacks are left out.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { seeded, seededTransfers } from '../seed.ts'
+import { drawn } from './world.ts'
 
 type Row = Record<string, unknown>
 type Page = {
@@ -72,6 +73,33 @@ export function neighbours(evmApi: unknown, dialect: 'reference' | 'live'): void
     const { raw, result } = (await groups.nft.getMultipleNFTs!({ tokens })) as Single
     expect(raw).toEqual([expect.objectContaining({ token_id: token.tokenId }), null])
     expect(result).toEqual([expect.anything(), null])
+  })
+
+  test('metadata and media of the chain, of one NFT, of several and of a wallet', async () => {
+    const wishes = { normalizeMetadata: true, mediaItems: true }
+    const [one, several, ofWallet] = await Promise.all([
+      groups.nft.getNFTMetadata!({ ...token, ...wishes }) as Promise<Single>,
+      groups.nft.getMultipleNFTs!({
+        ...{ tokens: [{ tokenAddress: seeded.collection, tokenId: token.tokenId }], ...wishes },
+      }) as Promise<Single>,
+      list('getWalletNFTs', { address: wallet, tokenAddresses: [seeded.collection], ...wishes }),
+    ])
+    const rows = [one.raw, ...(several.raw as Row[]), ofWallet.raw.result.find(row => row.token_id === token.tokenId)]
+    for (const row of rows as Row[]) {
+      expect(JSON.parse(row.metadata as string)).toEqual(drawn)
+      expect(row.normalized_metadata).toMatchObject({ name: 'Drawn', attributes: drawn.attributes })
+      expect(row.last_metadata_sync).toBe('2026-09-21T14:13:20.000Z')
+      expect(row.media).toMatchObject({ mimetype: 'image/svg+xml', category: 'image', status: 'success' })
+    }
+    const results = [one.result, ...(several.result as object[]), ...ofWallet.result] as {
+      media?: { originalMediaUrl?: string; status?: string; result: { updatedAt?: Date } }
+    }[]
+    const media = results.flatMap(({ media: each }) => (each?.status === 'success' ? each : []))
+    expect(media).toHaveLength(3)
+    for (const each of media) {
+      expect(each.result.updatedAt).toEqual(new Date(1_790_000_000_000))
+      expect(await (await fetch(each.originalMediaUrl!)).text()).toContain('<svg')
+    }
   })
 
   const counts: [group: keyof typeof groups, name: string, request: object][] = [

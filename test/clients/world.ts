@@ -5,8 +5,16 @@ import { join } from 'node:path'
 import { issueKey, scopes } from '../../src/keys/keys.ts'
 import { openStore } from '../../src/store/open.ts'
 import { type RunningAlmanac, startAlmanac } from '../running-almanac.ts'
-import { seed } from '../seed.ts'
+import { seed, seeded, seededTransfers } from '../seed.ts'
 import { seedTokens } from '../seed-tokens.ts'
+
+/** What the newest token of the collection holds. */
+export const drawn = {
+  name: 'Drawn',
+  image: `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg"/>')}`,
+  attributes: [{ trait_type: 'Eyes', value: 2, display_type: 'number', max_value: 3 }],
+}
+const drawnUri = `data:application/json;base64,${Buffer.from(JSON.stringify(drawn)).toString('base64')}`
 
 export type World = {
   url: string
@@ -35,6 +43,9 @@ export async function startWorld(flags: readonly string[] = []): Promise<World> 
     const store = await openStore(url, { role: 'owner' })
     await seed(store)
     await seedTokens(store)
+    const { tokenId } = seededTransfers(seeded.collection)[0]!
+    const read = { contract: seeded.collection, tokenId, uri: drawnUri, readAtMs: 1_790_000_000_000 }
+    await store.annotate({ tokenUris: { chain: seeded.chains.eth, uris: [read] } })
     const keys = {
       full: 'a-key-for-the-client-tests',
       slow: (await issueKey(store, { name: 'slow', scopes, ratePerSecond: 1 })).secret,

@@ -42,18 +42,20 @@ export type HoldingFilter = {
   excludeSpam: boolean
   tokenCounts: boolean
   normalizeMetadata: boolean
+  mediaItems: boolean
   part: { range: number; totalRanges: number } | undefined
   contracts: readonly Address[]
 }
 
-const flag = { excludeSpam: 1, tokenCounts: 2, normalizeMetadata: 4 }
+const flag = { excludeSpam: 1, tokenCounts: 2, normalizeMetadata: 4, mediaItems: 8 }
 
 /** A byte of flags, two for the range, then addresses. */
 export function carriedFilter({ part, contracts, ...flags }: HoldingFilter): string {
   const flagBits =
     (flags.excludeSpam ? flag.excludeSpam : 0) |
     (flags.tokenCounts ? flag.tokenCounts : 0) |
-    (flags.normalizeMetadata ? flag.normalizeMetadata : 0)
+    (flags.normalizeMetadata ? flag.normalizeMetadata : 0) |
+    (flags.mediaItems ? flag.mediaItems : 0)
   const bytes = [flagBits, part?.range ?? 0, part?.totalRanges ?? 0]
   return Buffer.from(bytes).toString('hex') + contracts.map(contract => contract.slice(2)).join('')
 }
@@ -65,6 +67,7 @@ export function filterOf(digits: string): HoldingFilter {
     excludeSpam: (flags & flag.excludeSpam) !== 0,
     tokenCounts: (flags & flag.tokenCounts) !== 0,
     normalizeMetadata: (flags & flag.normalizeMetadata) !== 0,
+    mediaItems: (flags & flag.mediaItems) !== 0,
     part: totalRanges === 0 ? undefined : { range, totalRanges },
     contracts: contracts.map(each => `0x${each}` as Address),
   }

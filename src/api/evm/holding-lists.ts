@@ -35,7 +35,7 @@ import {
   readFilter,
   usualPageSize,
 } from './holding-parameters.ts'
-import { holdingsOptions, mayKeep } from './holdings-context.ts'
+import { holdingsOptions, mayKeep, picturesAt } from './holdings-context.ts'
 import { deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
 import type { NftOptions } from './nft-json.ts'
 
@@ -78,7 +78,7 @@ export type StreamAsked = {
   options: HoldingsOptions
 }
 
-export type HoldingPage = Envelope & { format: 'decimal' | 'hex'; filter: HoldingFilter }
+export type HoldingPage = Envelope & Pick<NftOptions, 'format' | 'pictureAt'> & { filter: HoldingFilter }
 
 export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
   return {
@@ -169,6 +169,7 @@ class HoldingPages<Row, Key> {
     const body = this.#list.body(answer, {
       ...{ dialect, version: request.version, total: answer.total, format, filter },
       ...{ page: page + this.#list.firstPage, pageSize: limit, cursor: next },
+      pictureAt: filter.mediaItems ? picturesAt(this.#context, request, chain) : undefined,
     })
     const ready = readyAnswer({
       headers: {
@@ -177,7 +178,7 @@ class HoldingPages<Row, Key> {
       },
       body: Buffer.from(body) as Buffer<ArrayBuffer>,
     })
-    return { ready, keep: mayKeep(this.#context, answer, options) }
+    return { ready, keep: !filter.mediaItems && mayKeep(this.#context, answer, options) }
   }
 
   async whole(request: ApiRequest, dialect: Dialect, admission: Admission): Promise<ListStream> {

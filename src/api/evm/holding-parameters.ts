@@ -50,7 +50,10 @@ export function holdingParameters(table: ChainTable, pageSizeMax: number, sizeFi
     excludeSpam: flagParameter('exclude_spam', 'Leaves possible spam out.'),
     tokenCounts: flagParameter('token_counts', 'Adds how many tokens of each collection the wallet has.'),
     normalizeMetadata: flagParameter('normalizeMetadata', 'Adds `normalized_metadata` where the metadata is known.'),
-    mediaItems: flagParameter('media_items', 'Accepted; media are not fetched, so it adds nothing.'),
+    mediaItems: flagParameter(
+      'media_items',
+      'Adds `media`: a link to the picture where the token URI holds it, else where it is said to be. Whole lists have none.',
+    ),
     includePrices,
     tokenAddresses: contractsParameter('token_addresses', 'NFTs of these contracts alone.'),
     range: rangeParameter('range', 0, rangesMax - 1, 'Which part of the space of token hashes, from 0.'),
@@ -80,12 +83,12 @@ export function readFilter(
 ): HoldingFilter {
   const isSet = (name: 'excludeSpam' | 'tokenCounts' | 'normalizeMetadata' | 'mediaItems' | 'includePrices') =>
     has.includes(name) && query.optional(parameters[name]) === true
-  isSet('mediaItems')
   isSet('includePrices')
   return {
     excludeSpam: isSet('excludeSpam'),
     tokenCounts: isSet('tokenCounts'),
     normalizeMetadata: isSet('normalizeMetadata'),
+    mediaItems: isSet('mediaItems'),
     part: has.includes('range') ? readPart(query, parameters) : undefined,
     contracts: has.includes('tokenAddresses') ? readContracts(query, parameters.tokenAddresses) : [],
   }

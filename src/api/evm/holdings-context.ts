@@ -1,6 +1,8 @@
 // What operations on who owns what need of the service, and how those that are not lists are answered.
 import type { Admission } from '../../keys/gatekeeper.ts'
+import type { ChainId } from '../../model.ts'
 import type { Completeness, HoldingsOptions, TokenFactsReader } from '../../query/holdings/questions.ts'
+import { originOf } from '../agents/served-origin.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { freshenWaitMsOf, perform } from '../operation.ts'
@@ -8,6 +10,7 @@ import { type Dialect, dialectOf } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
 import { type HoldingParameters, holdingParameters } from './holding-parameters.ts'
+import type { PictureAt } from './nft-json.ts'
 
 /** What one request asks with, and whether all tokens that its answer shows were read. */
 export type AskedHoldings = HoldingsOptions & { areTokensRead: () => boolean }
@@ -34,6 +37,12 @@ export function mayKeep(
   return isIndexed && (areTokensRead() || freshen?.tokenUris === undefined)
 }
 
+/** Where a request finds the pictures of a chain's tokens. Such an answer is not kept: it says where it was asked. */
+export function picturesAt({ mediaLinks }: Context, request: ApiRequest, chain: ChainId): PictureAt {
+  const origin = originOf(request)
+  return ({ contract, tokenId }) => origin + mediaLinks.linkTo({ chain, contract, tokenId })
+}
+
 export type AskedHolding = {
   context: Context
   request: ApiRequest
@@ -42,8 +51,8 @@ export type AskedHolding = {
   options: AskedHoldings
 }
 
-/** `isTold`: whether a node said what it was asked for. */
-export type HoldingAnswer = Completeness & { shown: unknown; isTold?: boolean }
+/** `isTold`: whether a node said what it was asked for. `isOfRequest`: another one could not be answered the same. */
+export type HoldingAnswer = Completeness & { shown: unknown; isTold?: boolean; isOfRequest?: boolean }
 
 /** `isKept`: the same request gets the same answer while nothing was committed. */
 export function holdingAnswer(
@@ -63,7 +72,8 @@ export function holdingAnswer(
           const answer = await ask({ context, request, parameters, dialect, options })
           const body = Buffer.from(JSON.stringify(answer.shown)) as Buffer<ArrayBuffer>
           const ready = readyAnswer({ headers: completenessHeaders(answer, dialect), body })
-          return { ready, keep: isKept && answer.isTold !== false && mayKeep(context, answer, options) }
+          const isSame = answer.isTold !== false && answer.isOfRequest !== true
+          return { ready, keep: isKept && isSame && mayKeep(context, answer, options) }
         },
       })
     }

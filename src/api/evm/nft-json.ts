@@ -2,13 +2,22 @@
 // see. It knows no rules.
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
 import { type Address, cryptoPunks, firstCryptoPunks, type TokenStandard, zeroAddress } from '../../model.ts'
-import type { CollectionRow, NftRow } from '../../query/holdings/questions.ts'
+import type { CollectionRow, NftRow, TokenRef } from '../../query/holdings/questions.ts'
+import { mediaOf } from '../../query/token-media.ts'
 import { normalizedMetadataOf } from '../../query/token-metadata.ts'
 import type { TokenDetails } from '../../query/token-uris.ts'
 import { timestampMax } from '../json-bytes.ts'
 import type { Dialect } from '../params.ts'
 
-export type NftOptions = { dialect: Dialect; format: 'decimal' | 'hex'; normalizeMetadata: boolean }
+export type NftOptions = {
+  dialect: Dialect
+  format: 'decimal' | 'hex'
+  normalizeMetadata: boolean
+  /** Gives the address of a picture that a token URI holds. Absent: `media` was not asked for. */
+  pictureAt?: PictureAt | undefined
+}
+
+export type PictureAt = (token: TokenRef) => string
 
 /** Which record it is: of a list of owners, of a wallet, of a contract, or a single token. */
 export type NftShape = 'owner' | 'wallet' | 'contract' | 'single'
@@ -19,7 +28,7 @@ const withoutStandard: ReadonlySet<Address> = new Set([cryptoPunks, firstCryptoP
 export const noSingleMinter = "ERC1155 tokens don't have a single minter"
 
 export function nftJson(row: NftRow, shape: NftShape, options: NftOptions): Record<string, unknown> {
-  const { dialect, format, normalizeMetadata } = options
+  const { dialect, format, normalizeMetadata, pictureAt } = options
   const { contract, tokenId, owner, position, blockMinted, standard, minter, facts } = row
   const amount = `${row.amount}`
   const held = { owner_of: owner, block_number: `${position.block}` }
@@ -37,7 +46,22 @@ export function nftJson(row: NftRow, shape: NftShape, options: NftOptions): Reco
     ...tokenFields(row.token, normalizeMetadata),
     minter_address: standard === 'ERC1155' ? noSingleMinter : (minter ?? null),
     ...flagFields(facts, dialect),
+    ...(pictureAt === undefined ? {} : { media: mediaJson(row, pictureAt) }),
   }
+}
+
+/** Null where the token names no picture, as far as is known. */
+function mediaJson({ token, ...row }: NftRow, pictureAt: PictureAt) {
+  if (token?.syncedAtMs === undefined) return { status: 'processing' }
+  const updatedAt = isoOf(token.syncedAtMs)
+  if (token.isLeftOut) return { status: 'temporarily_unavailable', updatedAt }
+  const media = mediaOf(token)
+  if (media === undefined) return null
+  const { status } = media
+  if ('url' in media) return { status, original_media_url: media.url, updatedAt }
+  if (status === 'unsupported_media') return { mimetype: media.type, status, updatedAt }
+  const category = media.type.slice(0, media.type.indexOf('/'))
+  return { mimetype: media.type, category, status, original_media_url: pictureAt(row), updatedAt }
 }
 
 export function standardFields(contract: Address, facts: ShownFacts | undefined, standard: TokenStandard) {

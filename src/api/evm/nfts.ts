@@ -8,7 +8,7 @@ import { exampleContract, missing, QueryText, readParameter, showGiven, unaccept
 import type { RouteParts } from '../responder.ts'
 import { parseTokenId } from './evm-parameters.ts'
 import { documented, holdingParameters, readFilter } from './holding-parameters.ts'
-import { type AskedHolding, type HoldingAnswer, holdingAnswer } from './holdings-context.ts'
+import { type AskedHolding, type HoldingAnswer, holdingAnswer, picturesAt } from './holdings-context.ts'
 import { nftJson } from './nft-json.ts'
 
 const tokensMax = 25
@@ -66,19 +66,24 @@ async function askOne({ context, request, parameters, dialect, options }: AskedH
   const query = new QueryText(request.query)
   const chain = (query.optional(parameters.chain) ?? context.chains.usual).id
   const format = query.optional(parameters.format) ?? 'decimal'
-  const { normalizeMetadata } = readFilter(query, parameters, ofOne)
+  const { normalizeMetadata, mediaItems } = readFilter(query, parameters, ofOne)
+  const pictureAt = mediaItems ? picturesAt(context, request, chain) : undefined
   const answer = await context.holdings.nfts({ chain, tokens: [{ contract, tokenId }] }, options)
   const row = answer.rows[0]
   if (row === undefined) throw ownerless(contract, tokenId, answer.complete)
-  return { ...answer, shown: nftJson(row, 'single', { dialect, format, normalizeMetadata }) }
+  const shown = nftJson(row, 'single', { dialect, format, normalizeMetadata, pictureAt })
+  return { ...answer, shown, isOfRequest: mediaItems }
 }
 
 async function askMany({ context, request, parameters, dialect, options }: AskedHolding): Promise<HoldingAnswer> {
   const chain = (new QueryText(request.query).optional(parameters.chain) ?? context.chains.usual).id
   // A client that sends its body slowly does not take a slot meanwhile.
-  const { tokens, normalizeMetadata } = bodyOf(await context.queue.withoutSlot(() => request.readJson(bodyBytesMax)))
+  const body = bodyOf(await context.queue.withoutSlot(() => request.readJson(bodyBytesMax)))
+  const { tokens, normalizeMetadata } = body
+  const pictureAt = body.mediaItems ? picturesAt(context, request, chain) : undefined
   const answer = await context.holdings.nfts({ chain, tokens }, options)
-  const shown = answer.rows.map(row => row && nftJson(row, 'single', { dialect, format: 'decimal', normalizeMetadata }))
+  const written = { dialect, format: 'decimal', normalizeMetadata, pictureAt } as const
+  const shown = answer.rows.map(row => row && nftJson(row, 'single', written))
   return { ...answer, shown }
 }
 
@@ -93,11 +98,15 @@ const bodySchema = z.object({
   tokens: z.array(z.object({ token_address: z.string(), token_id: z.union([z.string(), z.int().min(0)]) })),
   normalizeMetadata: z.boolean().nullish(),
   media_items: z.boolean().nullish(),
+  // As the public SDK writes it.
+  mediaItems: z.boolean().nullish(),
 })
 
 const acceptedTokens = `a list of 1 to ${tokensMax} objects with token_address and token_id`
 
-function bodyOf(body: unknown): { tokens: TokenRef[]; normalizeMetadata: boolean } {
+type Asked = { tokens: TokenRef[]; normalizeMetadata: boolean; mediaItems: boolean }
+
+function bodyOf(body: unknown): Asked {
   const { data, error } = bodySchema.safeParse(body)
   const [list, at, field] = error?.issues[0]?.path ?? []
   if (list === 'tokens' && typeof at === 'number' && typeof field === 'string') {
@@ -120,5 +129,6 @@ function bodyOf(body: unknown): { tokens: TokenRef[]; normalizeMetadata: boolean
       )
     return { contract, tokenId }
   })
-  return { tokens, normalizeMetadata: data.normalizeMetadata ?? false }
+  const mediaItems = data.media_items ?? data.mediaItems ?? false
+  return { tokens, normalizeMetadata: data.normalizeMetadata ?? false, mediaItems }
 }
