@@ -3,9 +3,9 @@
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
 import { type Address, cryptoPunks, firstCryptoPunks, type TokenStandard, zeroAddress } from '../../model.ts'
 import type { CollectionRow, NftRow, TokenRef } from '../../query/holdings/questions.ts'
-import { mediaOf } from '../../query/token-media.ts'
-import { normalizedMetadataOf } from '../../query/token-metadata.ts'
-import type { TokenDetails } from '../../query/token-uris.ts'
+import { mediaOf } from '../../query/metadata/token-media.ts'
+import { normalizedMetadataOf } from '../../query/metadata/token-metadata.ts'
+import type { TokenDetails } from '../../query/metadata/token-uris.ts'
 import { timestampMax } from '../json-bytes.ts'
 import type { Dialect } from '../params.ts'
 

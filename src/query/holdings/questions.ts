@@ -2,7 +2,7 @@
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
 import type { Address, ChainId, Evidence, Position, ShownToken, TokenStandard } from '../../model.ts'
 import type { FreshenOptions } from '../freshen.ts'
-import type { TokenDetails } from '../token-uris.ts'
+import type { TokenDetails } from '../metadata/token-uris.ts'
 
 export type HoldingsOptions = FreshenOptions & {
   /** Fires once the client has left or its request timed out. Absent: the client waits until the end. */

@@ -2,8 +2,8 @@
 // never asks a node.
 import type { Address, ChainId, ShownToken } from '../../../model.ts'
 import type { Claims } from '../../claims.ts'
+import type { TokenDetails } from '../../metadata/token-uris.ts'
 import type { FactsByContract, ShownContracts } from '../../shown-contracts.ts'
-import type { TokenDetails } from '../../token-uris.ts'
 import type { Mints, TokenMint } from '../mints.ts'
 import type { RowBatch } from './row-batches.ts'
 

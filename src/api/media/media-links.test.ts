@@ -1,6 +1,6 @@
 // Links to pictures: which ones open, and for how long.
 import { expect, test } from 'vitest'
-import type { Address, ChainId } from '../model.ts'
+import type { Address, ChainId } from '../../model.ts'
 import { MediaLinks } from './media-links.ts'
 
 const links = new MediaLinks(Buffer.alloc(32, 1))

@@ -1,7 +1,7 @@
 // URIs of the tokens of an answer, with a node that is quick, slow or down. No store file and no node.
 import { expect, test, vi } from 'vitest'
-import type { Address, ChainId, ShownToken } from '../model.ts'
-import type { TokenUri } from '../store/annotation-store.ts'
+import type { Address, ChainId, ShownToken } from '../../model.ts'
+import type { TokenUri } from '../../store/annotation-store.ts'
 import { TokenUris } from './token-uris.ts'
 
 const chain = 1 as ChainId

@@ -1,9 +1,9 @@
 // The URIs and on-chain metadata of the tokens that an answer shows: at once where they are known, and read for later
 // answers where they are not. No request waits long for a node, and nothing is fetched from the web.
-import { within } from '../abort.ts'
-import type { Address, ChainId, ShownToken } from '../model.ts'
-import type { TokenKey, TokenUri, TokenUriStore } from '../store/annotation-store.ts'
-import type { Freshen } from './freshen.ts'
+import { within } from '../../abort.ts'
+import type { Address, ChainId, ShownToken } from '../../model.ts'
+import type { TokenKey, TokenUri, TokenUriStore } from '../../store/annotation-store.ts'
+import type { Freshen } from '../freshen.ts'
 import { metadataOf } from './token-metadata.ts'
 
 /** All undefined until the token is read; the first two where the contract said nothing that can be shown. */
@@ -34,7 +34,7 @@ const uriAgeMsMax = 7 * 86_400_000
 const noneAgeMsMax = 86_400_000
 /** Tokens that are being read for requests of this process. */
 const askedMax = 10_000
-/** Of one answer. A wallet can be sent tokens with URIs of 1.4 MB each: these must not make its list too large to send. */
+/** Of one answer. A wallet can be sent tokens with URIs of 1.4 MB each, which must not make its list too large. */
 const answerBytesMax = 2 * 2 ** 20
 /** Longer URIs are read one after the other, and only while an answer has room for them. */
 const usualBytesMax = 96 * 1_024

@@ -1,14 +1,14 @@
 // Sends the pictures that token URIs hold, by signed links. It asks no node and no host, and never sends a page.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { AlmanacError } from '../errors.ts'
-import { mediaOf, svgType } from '../query/token-media.ts'
-import { metadataOf } from '../query/token-metadata.ts'
-import { overloaded } from './admission-queue.ts'
-import { type Answer, type Handler, matchesTag } from './answer.ts'
-import type { Context } from './context.ts'
+import { AlmanacError } from '../../errors.ts'
+import { mediaOf, svgType } from '../../query/metadata/token-media.ts'
+import { metadataOf } from '../../query/metadata/token-metadata.ts'
+import { overloaded } from '../admission-queue.ts'
+import { type Answer, type Handler, matchesTag } from '../answer.ts'
+import type { Context } from '../context.ts'
+import type { ApiRequest } from '../request.ts'
 import type { MediaToken } from './media-links.ts'
-import type { ApiRequest } from './request.ts'
 
 type Picture = { type: string; bytes: Buffer<ArrayBuffer>; tag: string }
 

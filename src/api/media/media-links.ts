@@ -1,6 +1,6 @@
 // Signed, expiring links to pictures of tokens: an image element cannot send a key. It reads no data.
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Address, ChainId } from '../model.ts'
+import type { Address, ChainId } from '../../model.ts'
 
 export type MediaToken = { chain: ChainId; contract: Address; tokenId: bigint }
 
