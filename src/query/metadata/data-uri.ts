@@ -4,7 +4,7 @@
 const contentBytesMax = 2 ** 20
 const headerCharactersMax = 200
 
-export type DataUri = {
+type DataUri = {
   /** In lower case, without parameters. */
   type: string
   charset: string

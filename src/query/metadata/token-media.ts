@@ -13,7 +13,7 @@ const otherNames: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg'
 /** Of what is not shown, a type can be any text. */
 const shownTypeMax = 100
 
-export type TokenMedia =
+type TokenMedia =
   | { status: 'success'; type: string; bytes: () => Buffer<ArrayBuffer> | undefined }
   | { status: 'unsupported_media'; type: string }
   /** No host is asked, so none is available. */
