@@ -28,18 +28,16 @@ const options: HoldingsOptions = {
 let revision = 0
 let newest: TransferPage = emptyPage
 const chunks = madeChunks()
-const tokens = new Holdings(
-  {
-    revision: () => revision,
-    chainState: async () => ({ head: blockOf(final + 1), finalized: final }),
-    contractCoverage: async () => [{ from: 0, to: final + 1, evidence: 'receipts-root' }],
-    hotBlocks: async () => [],
-    lowestBlock: async () => undefined,
-    annotationsOf: async () => ({ facts: undefined, marks: [] }),
-    transferPage: async () => newest,
-    transferCount: async () => holders,
-  },
-  {
+const tokens = new Holdings({
+  revision: () => revision,
+  chainState: async () => ({ head: blockOf(final + 1), finalized: final }),
+  contractCoverage: async () => [{ from: 0, to: final + 1, evidence: 'receipts-root' }],
+  hotBlocks: async () => [],
+  lowestBlock: async () => undefined,
+  annotationsOf: async () => ({ facts: undefined, marks: [] }),
+  transferPage: async () => newest,
+  transferCount: async () => holders,
+  indexes: {
     indexRecords: async ({ after, from, to }) => {
       if (Buffer.compare(from.subarray(0, 33), to.subarray(0, 33)) === 0) return noRecords
       return chunks.get(after === undefined ? '' : Buffer.from(after).toString('hex')) ?? noRecords
@@ -48,7 +46,7 @@ const tokens = new Holdings(
     transfersAt: () => Promise.reject(new Error('not asked for')),
     rowState: async () => ({ takenBack: 0, filled: 0, indexes: [{ index: 'by_token', filled: true }] }),
   },
-)
+})
 
 const page = { chain, contract, tokenId: undefined, atBlock: undefined, limit: 100, countTotal: true }
 const stats = () => tokens.collectionStats({ chain, contract, atBlock: undefined }, options)

@@ -106,7 +106,7 @@ test('a wallet with 100,000 tokens of dust is told so, and no more are read or a
 })
 
 function holdingsWith(bounds: HoldingsBounds): Holdings {
-  return new Holdings(store, store.indexes, bounds)
+  return new Holdings(store, bounds)
 }
 
 function question(contract: Address): HoldersQuestion {

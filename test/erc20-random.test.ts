@@ -85,7 +85,7 @@ class Trial {
     const contracts = new ShownContracts(store, revision)
     const admission = new HoldingsAdmission()
     const calls = new TokenCalls(store)
-    const holdings = new Holdings(store, store.indexes, { claims, contracts, admission })
+    const holdings = new Holdings(store, { claims, contracts, admission })
     const streams = holdings.streams(new TokenUris(store, undefined))
     this.#owners = new TokenOwners({ holdings, streams, calls, store })
     const facts = new TokenFacts(contracts, calls)

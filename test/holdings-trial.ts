@@ -46,7 +46,7 @@ export class HoldingsTrial {
     this.#history = new History(tried?.writes)
     this.#reads = tried?.reads ?? this.#history.memory.reads()
     const bounds = [{}, { limits: { changesMax: 3, finalChangesMax: 1 } }, { bytesMax: 400_000 }, {}]
-    this.#askers = bounds.map(each => new Holdings(this.#reads, this.#reads.indexes, each))
+    this.#askers = bounds.map(each => new Holdings(this.#reads, each))
     this.#whole = new WholeLists(this.#reads, chain)
   }
 
@@ -58,7 +58,7 @@ export class HoldingsTrial {
       const { rewrites } = this.#history
       await this.#history.apply(step)
       this.#order = step.order
-      this.#askers[0] = new Holdings(this.#reads, this.#reads.indexes)
+      this.#askers[0] = new Holdings(this.#reads)
       // Counts that are kept rest on it that nothing comes into complete blocks.
       if (this.#history.rewrites !== rewrites) this.#whole = new WholeLists(this.#reads, chain)
       await this.#readOn(before, step)

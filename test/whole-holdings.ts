@@ -52,8 +52,8 @@ export class WholeLists {
   constructor(reads: Reads, chain: ChainId) {
     this.#chain = chain
     this.#facts = new ShownContracts(reads)
-    this.#large = new Holdings(reads, reads.indexes, lowBounds)
-    this.#inOrder = new Holdings(reads, reads.indexes).streams(storedTokens)
+    this.#large = new Holdings(reads, lowBounds)
+    this.#inOrder = new Holdings(reads).streams(storedTokens)
     this.#inParts = this.#large.streams(storedTokens)
   }
 

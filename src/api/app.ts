@@ -112,7 +112,7 @@ function contextOf(dependencies: AppDependencies): Context {
   })
   const claims = new Claims(store, revision, dependencies.chains)
   const shared = { claims, contracts, admission }
-  const holdings = new Holdings(store, store.indexes, { ...shared, ...bounds })
+  const holdings = new Holdings(store, { ...shared, ...bounds })
   const tokenUris = new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting))
   const cursors = new CursorSigner(store.secret)
   const tokenCalls = new TokenCalls(store)

@@ -49,7 +49,7 @@ async function explain(
 ): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const chain = parseChain(loaded.chains, chooseChain(loaded, chainText).name)
-  const holdings = new Holdings(store, store.indexes)
+  const holdings = new Holdings(store)
   const explanation = await explainContract({ store, holdings }, chain.id, contract)
   const shown: Shown = shownExplanation(explanation, loaded.chains)
   if (asked !== undefined) {

@@ -1,5 +1,5 @@
 // What may be claimed of an answer, read once for each revision of the store: coverage is read before rows, so a commit
-// in between can only make an answer claim less than it holds, unless the head goes back. Every list asks here.
+// in between can only make an answer claim less than it holds, unless rows go. Every list asks here.
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import { ChainTable } from '../chains.ts'
@@ -7,26 +7,26 @@ import { isCovered, weakestEvidence } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { ledgerOf } from '../ledgers.ts'
 import type { Address, ChainId, CoveredInterval, Evidence, Interval } from '../model.ts'
-import type { IndexState } from '../store/index-reader.ts'
 import type { IndexName } from '../store/runs/view.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import type { BlockBounds } from './block-bounds.ts'
 import type { FreshenOptions } from './freshen.ts'
 import type { Completeness } from './holdings/questions.ts'
+import { type ChainRows, chainRows, OneBranch } from './one-branch.ts'
 
 const contractsMax = 10_000
 const chainsMax = 100
 const readsMax = 4
 
-export type ClaimStore = Pick<Store, 'chainState' | 'contractCoverage' | 'indexes' | 'lowestBlock'>
-export type KeptIndexes = { kept: ReadonlySet<IndexName>; filled: ReadonlySet<IndexName> }
+export type ClaimStore = Pick<Store, 'revision' | 'chainState' | 'contractCoverage' | 'indexes' | 'lowestBlock'>
 export type Verdict = { complete: boolean; evidence: Evidence | undefined }
 
-type ChainView = KeptIndexes & {
+/** The rows are from before anything else was read: what is claimed holds while none is taken back. */
+type ChainView = ChainRows & {
   /** From before the view was read, so that a commit in between voids it. */
   revision: number
-  /** From before anything else was read: what is claimed holds for rows while this stays. */
-  takenBack: number
+  /** That of the store itself then: concurrent requests may share an older one. */
+  storeRevision: number
   state: ChainState | undefined
 }
 
@@ -37,7 +37,8 @@ export type ClaimView = {
   /** For the claim of the last request, which is usually that of the next one too. */
   verdict: (Verdict & { claim: Interval }) | undefined
 }
-export type Look = Verdict & { view: ClaimView; bounds: BlockBounds }
+/** `index`: the one that rows are found in, if they are found in one. */
+export type Look = Verdict & { view: ClaimView; bounds: BlockBounds; index?: IndexName }
 
 export class Claims {
   readonly #store: ClaimStore
@@ -57,9 +58,9 @@ export class Claims {
     const revision = this.#revision()
     const known = this.#chains.get(chain)
     if (known?.revision === revision) return known
-    const { takenBack, indexes } = await this.#store.indexes.rowState(chain)
-    const state = await this.#store.chainState(chain)
-    const view = { revision, state, takenBack, ...keptAndFilled(indexes) }
+    const storeRevision = this.#store.revision()
+    const rows = await chainRows(this.#store, chain)
+    const view = { revision, storeRevision, state: await this.#store.chainState(chain), ...rows }
     this.#chains.set(chain, view)
     return view
   }
@@ -101,20 +102,15 @@ export class Claims {
     }
   }
 
-  /**
-   * Whether what was claimed before rows were read holds for them too: a head that went back meanwhile leaves blocks
-   * that have none any more.
-   */
-  async #stands(chain: ChainId, { view, bounds: { claim } }: Look): Promise<boolean> {
-    const { state } = view.chain
-    if (state === undefined || claim === undefined || claim.to <= state.finalized) return true
-    const { number, hash } = state.head
-    const now = await this.#store.lowestBlock(chain, { from: number, to: number })
-    if (now?.hash === hash) return true
-    // A final block is not kept where it has no rows.
-    if (now === undefined && number <= ((await this.#store.chainState(chain))?.finalized ?? -1)) return true
+  /** Whether what was claimed before rows were read holds for them too. */
+  async #stands(chain: ChainId, { view: { chain: before }, bounds: { claim }, index }: Look): Promise<boolean> {
+    if (claim === undefined) return true
+    const branch = OneBranch.below(this.#store, chain, { rows: before, state: before.state })
+    const rowsNow = async () =>
+      this.#store.revision() === before.storeRevision ? before : await chainRows(this.#store, chain)
+    if (await branch.stands(claim.to, index, rowsNow)) return true
     // It may be kept: a process hears late of what another one commits.
-    if (this.#chains.get(chain) === view.chain) this.#chains.delete(chain)
+    if (this.#chains.get(chain) === before) this.#chains.delete(chain)
     return false
   }
 
@@ -161,9 +157,4 @@ export function verdict(view: ClaimView, claim: Interval | undefined): Verdict {
   const complete = isCovered(view.coverage, claim)
   view.verdict = { claim, complete, evidence: complete ? weakestEvidence(view.coverage, claim) : undefined }
   return view.verdict
-}
-
-export function keptAndFilled(states: readonly IndexState[]): KeptIndexes {
-  const filled = states.filter(index => index.filled)
-  return { kept: new Set(states.map(({ index }) => index)), filled: new Set(filled.map(({ index }) => index)) }
 }

@@ -118,7 +118,14 @@ export class IndexTransfers {
     // No index has the zero address, which gives and receives without being a wallet.
     const isAnswered = of.list !== 'wallet-transfers' || of.wallet !== zeroAddress
     const isComplete = complete && isAnswered && view.chain.filled.has(indexOf(of))
-    return { view, views, bounds, complete: isComplete, evidence: isComplete ? evidence : undefined }
+    return {
+      view,
+      views,
+      bounds,
+      index: indexOf(of),
+      complete: isComplete,
+      evidence: isComplete ? evidence : undefined,
+    }
   }
 
   /** The bounds of one block; undefined where no block of the chain has the hash. */

@@ -109,6 +109,13 @@ export type RowState = {
   filled: number
 }
 
+export type KeptIndexes = { kept: ReadonlySet<IndexName>; filled: ReadonlySet<IndexName> }
+
+export function keptAndFilled(states: readonly IndexState[]): KeptIndexes {
+  const filled = states.filter(index => index.filled)
+  return { kept: new Set(states.map(({ index }) => index)), filled: new Set(filled.map(({ index }) => index)) }
+}
+
 /** Which indexes a chain keeps. Records themselves come and go with the commits of transfers. */
 export interface IndexWriter {
   /**

@@ -23,12 +23,12 @@ import { createMetrics, type Metrics } from '../../metrics.ts'
 import { Reports } from '../../processes/heartbeat.ts'
 import { remoteFreshen } from '../../processes/remote-freshen.ts'
 import { askAnyProcess } from '../../processes/remote-transaction.ts'
-import { keptAndFilled } from '../../query/claims.ts'
 import { transfersOfBlock } from '../../query/lookups/block-transfers.ts'
 import { findProblems } from '../../query/problems.ts'
 import { redactStore } from '../../redact.ts'
 import { displayAmount } from '../../solana/amounts.ts'
 import type { StatusReport } from '../../status.ts'
+import { keptAndFilled } from '../../store/index-reader.ts'
 import type { KeyStore } from '../../store/key-store.ts'
 import { openReplica, openStore, storeFile } from '../../store/open.ts'
 import type { StoreRoom } from '../../store/room.ts'
@@ -215,7 +215,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
     if (id === undefined) return undefined
     const { indexes } = await store.indexes.rowState(id)
     if (!keptAndFilled(indexes).kept.has('by_block')) return undefined
-    return await transfersOfBlock({ store, indexes: store.indexes }, id, block)
+    return await transfersOfBlock(store, id, block)
   }
   const meter = new RequestMeter()
   const reports = new Reports(store)

@@ -33,14 +33,13 @@ export type Changes = {
 const noChanges: Changes = { bytes: Buffer.alloc(0), list: [], more: false }
 
 export async function changesOf(
-  store: { indexes: IndexReader; transfers: TransferReader },
+  store: TransferReader & { indexes: IndexReader },
   subject: Subject,
   blocks: { from: number; to: number },
   max: number,
 ): Promise<Changes> {
   if (blocks.to < blocks.from) return noChanges
-  if (!('wallet' in subject) && subject.tokenId === undefined)
-    return await contractChanges(store.transfers, subject, blocks, max)
+  if (!('wallet' in subject) && subject.tokenId === undefined) return await contractChanges(store, subject, blocks, max)
   const parts: Uint8Array[] = []
   const list: TokenChange[] = []
   for (const span of spansOf(subject, blocks)) {

@@ -33,7 +33,7 @@ function manyTokens(perBlock: number, onRead: () => unknown = () => undefined) {
 test('what is held and made stays within the bound while many ask for another block each', async () => {
   const { reads, indexes } = manyTokens(150)
   const admission = new HoldingsAdmission({ bytesMax: 400_000 })
-  const holdings = new Holdings(reads, indexes, { admission })
+  const holdings = new Holdings({ ...reads, indexes }, { admission })
   let most = 0
   const watch = setInterval(() => {
     const { heldBytes, makingBytes } = admission.figures
@@ -62,7 +62,7 @@ test('what is held and made stays within the bound while many ask for another bl
 test('a list that needs more than the whole bound is refused as too large, and takes nothing afterwards', async () => {
   const { reads, indexes } = manyTokens(150)
   const admission = new HoldingsAdmission({ bytesMax: 40_000 })
-  const holdings = new Holdings(reads, indexes, { admission })
+  const holdings = new Holdings({ ...reads, indexes }, { admission })
   const page = { chain, contract, tokenId: undefined, after: undefined, limit: 1, countTotal: true }
   await expect(holdings.owners({ ...page, atBlock: 8 }, optionsOf('key'))).rejects.toMatchObject({
     code: 'list_too_large',
@@ -158,7 +158,7 @@ test('a fold ends in the middle once its client has left, and reads no more', as
     if (++reads === 2) leaving.abort(new AlmanacError('interrupted', 'gone'))
   })
   const admission = new HoldingsAdmission()
-  const holdings = new Holdings(world.reads, world.indexes, { admission })
+  const holdings = new Holdings({ ...world.reads, indexes: world.indexes }, { admission })
   const page = { chain, contract, tokenId: undefined, after: undefined, limit: 1, countTotal: true }
   const asked = holdings.owners({ ...page, atBlock: 8 }, optionsOf('key', leaving.signal))
   await expect(asked).rejects.toMatchObject({ code: 'interrupted' })
@@ -174,7 +174,7 @@ test('a fold that has begun outlasts its request where that timed out, for the o
   const world = manyTokens(1_200, () => {
     if (++reads === 2) late.abort(new AlmanacError('timeout', 'late'))
   })
-  const holdings = new Holdings(world.reads, world.indexes)
+  const holdings = new Holdings({ ...world.reads, indexes: world.indexes })
   const page = { chain, contract, tokenId: undefined, after: undefined, limit: 1, countTotal: true }
   await expect(holdings.owners({ ...page, atBlock: 8 }, optionsOf('key', late.signal))).rejects.toMatchObject({
     code: 'timeout',

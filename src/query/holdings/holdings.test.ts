@@ -67,7 +67,7 @@ function holdingsOf(store: MemoryStore, read: () => void = () => {}): Holdings {
     read()
     return records
   }
-  return new Holdings(reads, { ...reads.indexes, indexRecords })
+  return new Holdings({ ...reads, indexes: { ...reads.indexes, indexRecords } })
 }
 
 test('a range of four billion ids costs no more than a token', async () => {
@@ -223,7 +223,7 @@ function sheetOf(store: MemoryStore) {
   const { indexes, ...reads } = store.reads()
   const request = new HoldingsAdmission().request(options)
   const indexed = { finalized: 9, isFilled: true }
-  return new Sheets(reads, indexes, new Mints(indexes)).after({ chain, contract }, 9, indexed, request)
+  return new Sheets({ ...reads, indexes }, new Mints(indexes)).after({ chain, contract }, 9, indexed, request)
 }
 
 test('the one that last received is found in few reads behind many transfers of nothing', async () => {
@@ -265,11 +265,12 @@ test('an index that is not filled makes no answer complete, nor is what it tells
   const store = storeOf([rowOf(1, {})])
   const reads = store.reads()
   let filled = false
-  const holdings = new Holdings(reads, {
+  const indexes: typeof reads.indexes = {
     ...reads.indexes,
     rowState: async asked => ({ ...(await reads.indexes.rowState(asked)), indexes: [{ index: 'by_token', filled }] }),
     indexRecords: query => (filled ? reads.indexes.indexRecords(query) : Promise.resolve(noRecords)),
-  })
+  }
+  const holdings = new Holdings({ ...reads, indexes })
   const ask = () => holdings.collectionStats({ chain, contract, atBlock: undefined }, options)
   expect(await ask()).toMatchObject({ complete: false, owners: 0 })
   filled = true
@@ -287,7 +288,7 @@ test('an index that is left while a sheet is made has a part of its records in i
     if (reads++ === 0) await store.keepIndexes(chain, [], 1)
     return await indexes.indexRecords(query)
   }
-  const holdings = new Holdings(store, { ...indexes, indexRecords })
+  const holdings = new Holdings({ ...store, indexes: { ...indexes, indexRecords } })
   const ask = () => holdings.collectionStats({ chain, contract, atBlock: 1 }, options)
   await store.commitHot({ chain, ancestor: 1, blocks: [], covered: covered[0]!, head: blockOf(1) })
   expect(await ask()).toMatchObject({ complete: false, owners: 0 })

@@ -1,10 +1,9 @@
 // Answers who owns what, and what there is of it: of contracts, tokens, wallets and blocks. No HTTP and no JSON.
 import { type Address, zeroAddress } from '../../model.ts'
-import type { IndexReader } from '../../store/index-reader.ts'
 import { readTokenRecord } from '../../store/indexes/by-token.ts'
 import { type ClaimStore, Claims } from '../claims.ts'
 import { transfersOfBlock } from '../lookups/block-transfers.ts'
-import { type BranchStore, OneBranch } from '../one-branch.ts'
+import { OneBranch } from '../one-branch.ts'
 import { Pace } from '../pace.ts'
 import { type FactsStore, ShownContracts } from '../shown-contracts.ts'
 import { type AmountOrder, admitAmountOrder, holderAt, placeBehind, sampleOf } from './amount-order.ts'
@@ -37,7 +36,7 @@ const largestMax = 500
 /** A token that says another number of some holder in ten is found out in more than half of all answers. */
 const sampleMax = 8
 
-type HoldingsStore = Omit<ClaimStore, 'indexes'> & FactsStore & SheetStore
+type HoldingsStore = ClaimStore & FactsStore & SheetStore
 type HoldingsParts = HoldingsBounds & {
   claims?: Claims
   contracts?: ShownContracts
@@ -48,17 +47,15 @@ export type HoldingsBounds = { limits?: Partial<SheetLimits>; bytesMax?: number;
 
 export class Holdings implements q.HoldingsQueries {
   readonly #store: HoldingsStore
-  readonly #indexes: IndexReader
   readonly #claims: Claims
   readonly #contracts: ShownContracts
   readonly #answered: AnsweredSheets
   readonly #rows: RowReader
-  readonly #branches: BranchStore
   readonly #parts: PartBounds
   readonly #large: LargeCounts
   readonly #admission: HoldingsAdmission
 
-  constructor(store: HoldingsStore, indexes: IndexReader, parts: HoldingsParts = {}) {
+  constructor(store: HoldingsStore, parts: HoldingsParts = {}) {
     const { limits, bytesMax } = parts
     const revision = () => store.revision()
     const { admission = new HoldingsAdmission({ bytesMax }) } = parts
@@ -66,27 +63,20 @@ export class Holdings implements q.HoldingsQueries {
     this.#admission = admission
     const { contracts = new ShownContracts(store, revision) } = parts
     this.#store = store
-    this.#indexes = indexes
-    this.#claims = parts.claims ?? new Claims({ ...store, indexes }, revision)
-    const mints = new Mints(indexes)
-    this.#answered = new AnsweredSheets(this.#claims, new Sheets(store, indexes, mints, { ...limits, admission }))
+    this.#claims = parts.claims ?? new Claims(store, revision)
+    const mints = new Mints(store.indexes)
+    this.#answered = new AnsweredSheets(this.#claims, new Sheets(store, mints, { ...limits, admission }))
     this.#contracts = contracts
     this.#rows = { mints, claims: this.#claims, contracts }
-    this.#branches = {
-      indexes,
-      chainState: chain => store.chainState(chain),
-      hotBlocks: chain => store.hotBlocks(chain),
-      lowestBlock: (chain, interval) => store.lowestBlock(chain, interval),
-    }
     this.#parts = { partBytes }
-    this.#large = new LargeCounts(this.#branches, this.#parts, admission)
+    this.#large = new LargeCounts(store, this.#parts, admission)
   }
 
   /** Whole lists, made of the same sheets. */
   streams(tokens: StoredTokens): HoldingStreams {
     const shared = {
       answered: this.#answered,
-      branches: this.#branches,
+      branches: this.#store,
       parts: this.#parts,
       admission: this.#admission,
     }
@@ -124,7 +114,7 @@ export class Holdings implements q.HoldingsQueries {
   async holders(question: q.HoldersQuestion, options: q.HoldingsOptions): Promise<q.HoldersAnswer> {
     using request = this.#admission.request(options)
     const { chain, contract, limit, after, smallestFirst, moments = [] } = question
-    const branch = moments.length === 0 ? undefined : await OneBranch.now(this.#branches, chain)
+    const branch = moments.length === 0 ? undefined : await OneBranch.now(this.#store, chain)
     const found = await this.#answered.ofContract({ chain, contract }, question.atBlock, options, request)
     const { sheet, claim } = found
     const amounts = await admitAmountOrder(this.#admission, request, found)
@@ -243,7 +233,7 @@ export class Holdings implements q.HoldingsQueries {
     const claim = await this.#claims.of(chain, 'every', { from: block, to: block }, 'by_block')
     if (state === undefined || block > state.head.number)
       return { ...claim, complete: false, evidence: undefined, exists: false, transfers: 0 }
-    const transfers = await transfersOfBlock({ store: this.#store, indexes: this.#indexes }, chain, block)
+    const transfers = await transfersOfBlock(this.#store, chain, block)
     return { ...claim, exists: true, transfers }
   }
 
@@ -258,7 +248,7 @@ export class Holdings implements q.HoldingsQueries {
     const candidates = received === -1 ? sheet.order : sheet.order.subarray(0, received + 1)
     const rows = new Map([...candidates].map(row => [sheet.addresses.addressOf(sheet.columns.parties[row]!), row]))
     const span = spansOf(subject, { from: 0, to: block }).at(-1)!
-    for await (const records of recordsOf(this.#indexes, span, new Pace(), receiptsPerRead))
+    for await (const records of recordsOf(this.#store.indexes, span, new Pace(), receiptsPerRead))
       for (let record = 0, start = 0; record < records.length; record++) {
         const { to, isErc1155 } = readTokenRecord(records.values.subarray(start, records.valueEnds[record]))
         start = records.valueEnds[record]!
@@ -274,11 +264,7 @@ export class Holdings implements q.HoldingsQueries {
     return await this.#admission.shared(name, request, 'large', async work => {
       work.hold(sheet)
       const counts = await pastHolders(this.#store, sheet, asked, work)
-      const isOne = await branch.check(asked.block).then(
-        () => true,
-        () => false,
-      )
-      return isOne ? counts : asked.moments.map(() => undefined)
+      return (await branch.stands(asked.block)) ? counts : asked.moments.map(() => undefined)
     })
   }
 

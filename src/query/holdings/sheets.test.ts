@@ -67,7 +67,7 @@ describe('history that arrives', () => {
     const store = storeOf([rowOf(5, {})], 5)
     const hook: Hook = { name: 'transferPage', once: undefined }
     const { reads } = readsOf(store, hook)
-    const holdings = new Holdings(reads, reads.indexes, { limits: { finalChangesMax: 1 } })
+    const holdings = new Holdings(reads, { limits: { finalChangesMax: 1 } })
     const owners = async () => (await holdings.collectionStats(stats, options)).owners
     expect(await owners()).toBe(1)
     // More than is put on top of an older sheet for each request.
@@ -82,7 +82,7 @@ describe('history that arrives', () => {
     const store = storeOf([rowOf(5, {})], 5)
     const hook: Hook = { name: 'indexRecords', once: undefined }
     const { reads } = readsOf(store, hook)
-    const holdings = new Holdings(reads, reads.indexes)
+    const holdings = new Holdings(reads)
     let joined: ReturnType<Holdings['collectionStats']> | undefined
     hook.once = async () => {
       commitHistory(store)
@@ -98,7 +98,7 @@ describe('history that arrives', () => {
 test('a sheet of an older block that is being made is not waited for by those who ask for the newest', async () => {
   const hook: Hook = { name: 'indexRecords', once: undefined }
   const { reads } = readsOf(storeOf([rowOf(5, {})]), hook)
-  const holdings = new Holdings(reads, reads.indexes)
+  const holdings = new Holdings(reads)
   let newest: Awaited<ReturnType<Holdings['collectionStats']>> | undefined
   hook.once = async () => {
     newest = await holdings.collectionStats(stats, options)
@@ -110,7 +110,7 @@ test('a sheet of an older block that is being made is not waited for by those wh
 test('many tokens that were minted since are read with all others, not one by one', async () => {
   const store = storeOf([rowOf(5, {})])
   const { reads, counts } = readsOf(store, { name: 'indexRecords', once: undefined })
-  const holdings = new Holdings(reads, reads.indexes)
+  const holdings = new Holdings(reads)
   await holdings.collectionStats(stats, options)
   for (const isFinal of [false, true]) {
     commitHot(store, 11, isFinal ? 300 : 150)
@@ -125,7 +125,7 @@ test('a sheet that is being made is enough for requests of a newer final block',
   const store = storeOf([rowOf(5, {})])
   const hook: Hook = { name: 'indexRecords', once: undefined }
   const { reads, counts } = readsOf(store, hook)
-  const holdings = new Holdings(reads, reads.indexes)
+  const holdings = new Holdings(reads)
   let later: ReturnType<Holdings['collectionStats']> | undefined
   hook.once = async () => {
     commitHot(store, 11, 0)
@@ -148,7 +148,7 @@ test('a branch of more changes than are compared, replaced while it is read, is 
   replace(alice, 'a')
   const hook: Hook = { name: 'indexRecords', once: undefined }
   const { reads } = readsOf(store, hook)
-  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), { changesMax: 2 })
+  const sheets = new Sheets(reads, new Mints(reads.indexes), { changesMax: 2 })
   const asOf = { finalized: 9, isFilled: true }
   await sheets.after(stats, 9, asOf, request())
   hook.once = () => replace(bob, 'b')
@@ -163,7 +163,7 @@ test('what happened since does not push out the sheet that it is put on', async 
   const store = storeOf([rowOf(5, {})])
   const { reads, counts } = readsOf(store, { name: 'indexRecords', once: undefined })
   const finalBlock = { finalized: 9, isFilled: true }
-  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), {
+  const sheets = new Sheets(reads, new Mints(reads.indexes), {
     // The sheet and a copy of it, but not two of them.
     admission: new HoldingsAdmission({ bytesMax: 24_000 }),
   })
@@ -182,7 +182,7 @@ test('what happened since does not push out the sheet that it is put on', async 
 test('a contract with more holdings than memory is given for is refused', async () => {
   const rows = Array.from({ length: 600 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at }))
   const { reads } = readsOf(storeOf(rows), { name: 'indexRecords', once: undefined })
-  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), {
+  const sheets = new Sheets(reads, new Mints(reads.indexes), {
     admission: new HoldingsAdmission({ bytesMax: 8_000 }),
   })
   const refused = sheets.after(stats, 9, { finalized: 9, isFilled: true }, request())

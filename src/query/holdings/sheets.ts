@@ -2,9 +2,10 @@
 // Requests for the same sheet share its building. It judges no completeness.
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Block, ChainId, Interval } from '../../model.ts'
-import type { IndexReader, RowState } from '../../store/index-reader.ts'
-import type { ChainReader, TransferReader } from '../../store/store.ts'
+import type { Interval } from '../../model.ts'
+import type { RowState } from '../../store/index-reader.ts'
+import type { TransferReader } from '../../store/store.ts'
+import { type BranchStore, OneBranch } from '../one-branch.ts'
 import { type Changes, changesOf } from './changes.ts'
 import { foldSubject, LargeSubjects, smallRecords } from './fold-subject.ts'
 import { HoldingsAdmission, type HoldingsRequest, type Work, type WorkSize } from './holdings-admission.ts'
@@ -30,7 +31,7 @@ const passingShare = 1 / 4
 /** A copy of a sheet while it is made, of the sheet: its rows, the order of them, and some more. */
 const copyShare = 1.5
 
-export type SheetStore = TransferReader & Pick<ChainReader, 'hotBlocks' | 'lowestBlock'>
+export type SheetStore = TransferReader & BranchStore
 
 export type FoundSheet = {
   sheet: Sheet
@@ -56,7 +57,6 @@ const noRows: RowChanges = { takenBack: -1, filled: -1 }
 
 export class Sheets {
   readonly #store: SheetStore
-  readonly #indexes: IndexReader
   readonly #mints: Mints
   readonly #admission: HoldingsAdmission
   /** Of the newest final blocks. */
@@ -72,12 +72,10 @@ export class Sheets {
 
   constructor(
     store: SheetStore,
-    indexes: IndexReader,
     mints: Mints,
     { admission = new HoldingsAdmission(), ...limits }: Partial<SheetLimits> & { admission?: HoldingsAdmission } = {},
   ) {
     this.#store = store
-    this.#indexes = indexes
     this.#mints = mints
     this.#limits = { ...usualLimits, ...limits }
     this.#admission = admission
@@ -150,8 +148,7 @@ export class Sheets {
     to: number,
     max: 'changesMax' | 'finalChangesMax' = 'changesMax',
   ): Promise<Changes> {
-    const store = { indexes: this.#indexes, transfers: this.#store }
-    return changesOf(store, subject, { from: from + 1, to }, this.#limits[max])
+    return changesOf(this.#store, subject, { from: from + 1, to }, this.#limits[max])
   }
 
   /** The newest kept sheet that still holds. */
@@ -195,7 +192,7 @@ export class Sheets {
   }
 
   async #build(subject: Subject, block: number, { from, isNewest }: MadeHow, work: Work): Promise<Base> {
-    let rows = await this.#indexes.rowState(subject.chain)
+    let rows = await this.#store.indexes.rowState(subject.chain)
     for (let attempt = 0; ; attempt++) {
       const sheet =
         (attempt === 0 && (await this.#advanced(subject, block, from, work))) ||
@@ -205,7 +202,7 @@ export class Sheets {
         this.#keep(subject, block, made, isNewest)
         return baseOf(made, block)
       }
-      const now = await this.#indexes.rowState(subject.chain)
+      const now = await this.#store.indexes.rowState(subject.chain)
       // Rows that came meanwhile are in it or not: the first request did not claim them, but one that joined it may.
       const isOnlyMore = now.takenBack === rows.takenBack
       if (isOnlyMore || attempt === attemptsMax) return { ...baseOf(made, block), isWhole: false, rows: noRows }
@@ -264,26 +261,21 @@ export class Sheets {
     work: Work,
   ): Promise<FoundSheet & { isOther: boolean }> {
     for (let attempt = 0; ; attempt++) {
-      const rows = await this.#indexes.rowState(subject.chain)
-      // Of many changes there are no bytes to compare: while the newest block stays, those below it do.
-      const newest = (await this.#store.hotBlocks(subject.chain)).findLast(({ number }) => number <= to)
+      const rows = await this.#store.indexes.rowState(subject.chain)
+      // Of many changes there are no bytes to compare.
+      const branch = await OneBranch.now(this.#store, subject.chain)
       const sheet = await this.#fold(subject, to, work)
       const after = await this.#changes(subject, from, to)
-      const isSame = (await this.#holds(subject, to, { sheet, rows })) && (await this.#isStored(subject.chain, newest))
+      const isSame = (await this.#holds(subject, to, { sheet, rows })) && (await branch.stands(to))
       const isWhole = isSame && after.bytes.equals(before.bytes)
       if (isWhole || attempt === attemptsMax) return { sheet, isWhole, takenBack: rows.takenBack, isOther: attempt > 0 }
       before = after
     }
   }
 
-  async #isStored(chain: ChainId, block: Block | undefined): Promise<boolean> {
-    if (block === undefined) return true
-    return (await this.#store.lowestBlock(chain, { from: block.number, to: block.number }))?.hash === block.hash
-  }
-
   #fold(subject: Subject, block: number, work: Work): Promise<Sheet> {
     const bytesMax = Math.min(this.#limits.bytesMax, work.bytesMax)
-    return foldSubject(this.#indexes, subject, block, { large: this.#large, work, bytesMax })
+    return foldSubject(this.#store.indexes, subject, block, { large: this.#large, work, bytesMax })
   }
 
   /**
@@ -291,7 +283,7 @@ export class Sheets {
    * of a contract as many as the sheet was made of are all of them.
    */
   async #holds(subject: Subject, toBlock: number, made: Made): Promise<boolean> {
-    const now = await this.#indexes.rowState(subject.chain)
+    const now = await this.#store.indexes.rowState(subject.chain)
     if (now.takenBack !== made.rows.takenBack) return false
     if (now.filled === made.rows.filled) return true
     if ('wallet' in subject || subject.tokenId !== undefined) return false

@@ -7,13 +7,13 @@ import type { TransferReader } from '../../store/store.ts'
 import { recordsOf } from '../holdings/subject.ts'
 import { Pace } from '../pace.ts'
 
-type Stored = { store: Pick<TransferReader, 'transferCount'>; indexes: IndexReader }
+type Stored = Pick<TransferReader, 'transferCount'> & { indexes: IndexReader }
 
 /** Records do not tell how many ids a range has: the kept counts of the contracts do. */
-export async function transfersOfBlock({ store, indexes }: Stored, chain: ChainId, block: number): Promise<number> {
+export async function transfersOfBlock(store: Stored, chain: ChainId, block: number): Promise<number> {
   const contracts = new Set<Address>()
   const span = { chain, index: 'by_block', order: 'keys', ...blockSpan({ from: block, to: block }) } as const
-  for await (const records of recordsOf(indexes, span, new Pace()))
+  for await (const records of recordsOf(store.indexes, span, new Pace()))
     for (let record = 0; record < records.length; record++)
       contracts.add(records.contracts.get(wordAt(records.values, record * 4))!)
   const only = { chain, fromBlock: block, toBlock: block }

@@ -1,7 +1,6 @@
 // Counts what is too large for one sheet, part after part, and keeps the counts for a while: they take minutes. One
 // subject is counted at a time. Lists of it are for the streams.
 import { LRUCache } from 'lru-cache'
-import { AlmanacError } from '../../../errors.ts'
 import type { Address } from '../../../model.ts'
 import { placeBytes } from '../../../store/runs/place-key.ts'
 import { type BranchStore, OneBranch } from '../../one-branch.ts'
@@ -138,7 +137,7 @@ export class LargeCounts {
       const { filled } = await this.#store.indexes.rowState(chain)
       if (complete || (isExact && filled !== counted.filled)) return false
     }
-    return await isSame(counted)
+    return await counted.branch.stands(counted.claim.block)
   }
 
   async #countWhole<Counts>(
@@ -150,21 +149,9 @@ export class LargeCounts {
       const { filled } = await this.#store.indexes.rowState(chain)
       const branch = await OneBranch.now(this.#store, chain)
       const counted = { counts: await count(), claim, branch, filled }
-      if ((await isSame(counted)) || attempt === attemptsMax) {
-        await branch.check(claim.block)
-        return counted
-      }
+      if (attempt === attemptsMax) await branch.check(claim.block)
+      if (attempt === attemptsMax || (await branch.stands(claim.block))) return counted
     }
-  }
-}
-
-async function isSame({ branch, claim }: Counted<unknown>): Promise<boolean> {
-  try {
-    await branch.check(claim.block)
-    return true
-  } catch (error) {
-    if (error instanceof AlmanacError && error.code === 'stream_cut') return false
-    throw error
   }
 }
 

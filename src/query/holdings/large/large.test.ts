@@ -77,7 +77,7 @@ test.each(['before its first row', 'in the middle'])(
       for (const change of [() => {}, ...changes]) {
         const store = storeOf(rows)
         const reads = store.reads()
-        const streams = new Holdings(reads, reads.indexes, bounds).streams(noTokens)
+        const streams = new Holdings(reads, bounds).streams(noTokens)
         const question = { chain, contract, tokenId: undefined, atBlock: undefined }
         const { batches } = await nftStream(streams.owners(question, options), shown)
         const list = batches[Symbol.asyncIterator]()
@@ -105,7 +105,7 @@ test('a list is cut where its index was left, also within the turn in which clai
     }
     const indexes = { ...reads.indexes, rowState }
     const claims = new Claims({ ...reads, indexes }, () => 1)
-    const streams = new Holdings(reads, indexes, { ...bounds, claims }).streams(noTokens)
+    const streams = new Holdings({ ...reads, indexes }, { ...bounds, claims }).streams(noTokens)
     const question = { chain, contract, tokenId: undefined, atBlock: undefined }
     const list = await nftStream(streams.owners(question, options), shown)
     isLeft = true
@@ -120,7 +120,7 @@ test('some lists in parts are made at once, of one key fewer, and more are refus
   const reads = storeOf(rows).reads()
   // A list takes a quarter of the bound.
   const bounds = { ...lowBounds, bytesMax: 32 * lowBounds.partBytes }
-  const streams = new Holdings(reads, reads.indexes, bounds).streams(noTokens)
+  const streams = new Holdings(reads, bounds).streams(noTokens)
   const begin = async (key = 'one') => {
     const question = { chain, contract, tokenId: undefined, atBlock: undefined }
     const list = await nftStream(streams.owners(question, { ...options, key: { id: key } as never }), shown)
@@ -149,7 +149,7 @@ test('pages of what is too large are refused, and counts of its head are kept as
     recordReads++
     return reads.indexes.indexRecords(query)
   }
-  const holdings = new Holdings(reads, { ...reads.indexes, indexRecords }, lowBounds)
+  const holdings = new Holdings({ ...reads, indexes: { ...reads.indexes, indexRecords } }, lowBounds)
   const page = { chain, contract, atBlock: undefined, after: undefined, limit: 10, countTotal: false }
   await expect(holdings.owners({ ...page, tokenId: undefined }, options)).rejects.toMatchObject({
     code: 'list_too_large',
@@ -182,7 +182,7 @@ test('an index that is left while parts are read makes no list whole and no coun
       return reads.indexes.indexRecords(query)
     },
   }
-  const holdings = new Holdings(reads, indexes, lowBounds)
+  const holdings = new Holdings({ ...reads, indexes }, lowBounds)
   const question = { chain, contract, atBlock: undefined }
   expect(await holdings.collectionStats(question, options)).toMatchObject({ tokens: 40, complete: false })
   filled = true

@@ -13,7 +13,7 @@ test('what is made at once stays small where each token says as much as it may',
     withStored: async (_, contracts) => new Set(contracts),
     stored: async (_, asked) => asked.map(() => ({ tokenUri: long, metadata: long, syncedAtMs: 0 })),
   }
-  const streams = new Holdings(reads, reads.indexes).streams(tokens)
+  const streams = new Holdings(reads).streams(tokens)
   const options: HoldingsOptions = { key: { id: 'a' } as never, freshen: undefined, freshenWaitMs: 0 }
   const shown = { dialect: 'live', format: 'decimal', normalizeMetadata: false } as const
   const question = { chain, contract, atBlock: undefined }
