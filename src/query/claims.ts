@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import { ChainTable } from '../chains.ts'
-import { isCovered, weakestEvidence } from '../coverage.ts'
+import { isCovered, weakestEvidence, weakestOf } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { ledgerOf } from '../ledgers.ts'
 import type { Address, ChainId, CoveredInterval, Evidence, Interval } from '../model.ts'
@@ -30,15 +30,19 @@ type ChainView = ChainRows & {
   state: ChainState | undefined
 }
 
+/** Of one contract, of every contract of a chain, or of some; where none of those is named, of every one. */
+export type ClaimedOf = Address | 'every' | readonly Address[]
+
 /** What holds for every page of a contract, or of all contracts of a chain. */
-export type ClaimView = {
+type ClaimView = {
   chain: ChainView
   coverage: readonly CoveredInterval[]
   /** For the claim of the last request, which is usually that of the next one too. */
   verdict: (Verdict & { claim: Interval }) | undefined
 }
+export type ClaimViews = { chain: ChainView; each: readonly ClaimView[] }
 /** `index`: the one that rows are found in, if they are found in one. */
-export type Look = Verdict & { view: ClaimView; bounds: BlockBounds; index?: IndexName }
+export type Look = Verdict & { views: ClaimViews; bounds: BlockBounds; index?: IndexName }
 
 export class Claims {
   readonly #store: ClaimStore
@@ -69,22 +73,22 @@ export class Claims {
    * Fails where the chain does not keep the index: an answer without it would say that there is nothing. One that is
    * still filled is kept, and a chain that the store does not know yet will keep what its settings name.
    */
-  async view(chain: ChainId, of: Address | 'every', index?: IndexName): Promise<ClaimView> {
-    const view = await this.#view(chain, of)
-    const isKnown = view.chain.state !== undefined || view.coverage.length > 0
-    if (index !== undefined && isKnown && !view.chain.kept.has(index)) throw this.#notKept(chain, index)
-    return view
+  async views(chain: ChainId, of: ClaimedOf, index?: IndexName): Promise<ClaimViews> {
+    const contracts = typeof of === 'string' ? [of] : of.length === 0 ? (['every'] as const) : of
+    const each = await Promise.all(contracts.map(contract => this.#view(chain, contract)))
+    const [first] = each as [ClaimView, ...ClaimView[]]
+    const isKnown = first.chain.state !== undefined || each.some(({ coverage }) => coverage.length > 0)
+    if (index !== undefined && isKnown && !first.chain.kept.has(index)) throw this.#notKept(chain, index)
+    return { chain: first.chain, each }
   }
 
-  async of(chain: ChainId, of: Address | 'every', blocks: Interval, index: IndexName): Promise<Completeness> {
-    const view = await this.view(chain, of, index)
-    const { state, filled } = view.chain
+  async of(chain: ChainId, of: ClaimedOf, blocks: Interval, index: IndexName): Promise<Completeness> {
+    const views = await this.views(chain, of, index)
+    const { state, filled } = views.chain
     const block = blocks.to
-    if (!filled.has(index)) return { block, complete: false, evidence: undefined }
     // Before the first block of a chain there is nothing to index.
-    if (block < 0) return { block, complete: state !== undefined, evidence: undefined }
-    const { complete, evidence } = verdict(view, blocks)
-    return { block, complete, evidence }
+    if (block < 0) return { block, complete: filled.has(index) && state !== undefined, evidence: undefined }
+    return { block, ...claimedIf(filled.has(index), verdict(views, blocks)) }
   }
 
   /** A claim and the rows that were read after it. Reads both again until the claim stands, or gives the claim up. */
@@ -97,13 +101,13 @@ export class Claims {
     for (let reads = 1; ; reads++) {
       const rows = await read(look)
       if (!look.complete || (await this.#stands(chain, look))) return { ...look, rows }
-      if (reads === readsMax) return { ...look, rows, complete: false, evidence: undefined }
+      if (reads === readsMax) return { ...look, rows, ...claimedIf(false, look) }
       look = await lookAgain()
     }
   }
 
   /** Whether what was claimed before rows were read holds for them too. */
-  async #stands(chain: ChainId, { view: { chain: before }, bounds: { claim }, index }: Look): Promise<boolean> {
+  async #stands(chain: ChainId, { views: { chain: before }, bounds: { claim }, index }: Look): Promise<boolean> {
     if (claim === undefined) return true
     const branch = OneBranch.below(this.#store, chain, { rows: before, state: before.state })
     const rowsNow = async () =>
@@ -150,11 +154,26 @@ export async function freshLook<Seen>(
 }
 
 /** Of no blocks nothing can be claimed. */
-export function verdict(view: ClaimView, claim: Interval | undefined): Verdict {
-  if (claim === undefined) return { complete: false, evidence: undefined }
+export function verdict({ each }: ClaimViews, claim: Interval | undefined): Verdict {
+  return claim === undefined ? nothing : each.map(view => verdictOf(view, claim)).reduce(weaker)
+}
+
+function verdictOf(view: ClaimView, claim: Interval): Verdict {
   const known = view.verdict
   if (known !== undefined && known.claim.from === claim.from && known.claim.to === claim.to) return known
   const complete = isCovered(view.coverage, claim)
   view.verdict = { claim, complete, evidence: complete ? weakestEvidence(view.coverage, claim) : undefined }
   return view.verdict
+}
+
+const nothing: Verdict = { complete: false, evidence: undefined }
+
+export function weaker(one: Verdict, other: Verdict): Verdict {
+  if (!one.complete || !other.complete) return nothing
+  return { complete: true, evidence: one.evidence && other.evidence && weakestOf(one.evidence, other.evidence) }
+}
+
+/** What is left of a claim where something must hold besides. */
+export function claimedIf(holds: boolean, { complete, evidence }: Verdict): Verdict {
+  return holds ? { complete, evidence } : nothing
 }

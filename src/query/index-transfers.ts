@@ -1,6 +1,5 @@
 // The rules of the lists of transfers over several contracts: of a wallet, of a token, of a block, of all. Bounds,
 // completeness, pages, totals. No HTTP and no JSON.
-import { weakestOf } from '../coverage.ts'
 import { ledgerOf } from '../ledgers.ts'
 import { type Address, type ChainId, type Evidence, type Hash, type Interval, zeroAddress } from '../model.ts'
 import type { IndexReader } from '../store/index-reader.ts'
@@ -9,7 +8,7 @@ import type { IndexName } from '../store/runs/view.ts'
 import type { Store } from '../store/store.ts'
 import { nextCursor } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
-import { type ClaimView, freshLook, type Look, type Verdict, verdict } from './claims.ts'
+import { type ClaimedOf, claimedIf, freshLook, type Look, verdict } from './claims.ts'
 import type { PageCursor } from './cursor.ts'
 import type { PageLabels } from './find-labels.ts'
 import type { AskBlock, FreshenOptions, IndexingKey } from './freshen.ts'
@@ -58,21 +57,16 @@ export class IndexTransfers {
   }
 
   async answer(question: ListQuestion, options: FreshenOptions): Promise<ListAnswer> {
-    const {
-      view,
-      bounds,
-      rows: page,
-      complete,
-      evidence,
-    } = await this.#reads.claims.readStanding(question.chain, await this.#freshLook(question, options), {
+    const found = await this.#reads.claims.readStanding(question.chain, await this.#freshLook(question, options), {
       read: look => this.#page(question, look.bounds),
       lookAgain: () => this.#look(question, options),
     })
+    const { views, bounds, rows: page, complete, evidence } = found
     const { rows } = page
     return {
       ...{ question, ...page, blockExists: bounds.exist, indexComplete: complete, evidence },
       total: question.countTotal ? await this.#total(question, bounds, rows) : undefined,
-      next: nextCursor(question, rows, view.chain.state?.finalized),
+      next: nextCursor(question, rows, views.chain.state?.finalized),
     }
   }
 
@@ -81,16 +75,16 @@ export class IndexTransfers {
     // What an indexer brings comes first, and then what must stay.
     if (question.of.list === 'token-transfers') await this.#freshLook(question, options)
     const branch = await OneBranch.now(this.#store, question.chain)
-    const { view, views, bounds: asked, ...look } = await this.#look(question, options)
+    const { views, bounds: asked, ...look } = await this.#look(question, options)
     const { block, bounds, isStored } = boundToBranch(asked, branch)
     const index = indexOf(question.of)
-    const complete = look.complete && isStored && branch.isFilled(index)
+    const stands = look.complete && isStored && branch.isFilled(index)
     const read = async (cursor: PageCursor) => {
       const page = await this.#page({ ...question, ...cursor }, bounds)
-      return { page, next: nextCursor(cursor, page.rows, view.chain.state?.finalized) }
+      return { page, next: nextCursor(cursor, page.rows, views.chain.state?.finalized) }
     }
     return {
-      ...{ block, complete, evidence: complete ? weakestVerdict(views, bounds.claim).evidence : undefined },
+      ...{ block, ...claimedIf(stands, verdict(views, bounds.claim)) },
       pages: wholePages<MixedTransfers>(question, read, () => branch.check(bounds.toBlock!, index)),
     }
   }
@@ -104,28 +98,20 @@ export class IndexTransfers {
       : look()
   }
 
-  async #look(question: ListQuestion, { key }: Pick<FreshenOptions, 'key'>): Promise<ListLook> {
+  async #look(question: ListQuestion, { key }: Pick<FreshenOptions, 'key'>): Promise<Look> {
     const { of, chain } = question
     const { claims } = this.#reads
-    const views = await Promise.all(contractsOf(of).map(each => claims.view(chain, each, indexOf(of))))
-    const view = views[0]!
+    const index = indexOf(of)
+    const views = await claims.views(chain, claimedOf(of), index)
     const asked = of.list === 'block-transfers' ? await this.#blockAsked(chain, of.block, key) : question
     const bounds: BlockBounds =
       asked === undefined
         ? { fromBlock: 0, toBlock: -1, claim: undefined, exist: false }
-        : await resolveBounds(this.#store, chain, view.chain.state, asked)
-    const { complete, evidence } = weakestVerdict(views, bounds.claim)
+        : await resolveBounds(this.#store, chain, views.chain.state, asked)
     // No index has the zero address, which gives and receives without being a wallet.
     const isAnswered = of.list !== 'wallet-transfers' || of.wallet !== zeroAddress
-    const isComplete = complete && isAnswered && view.chain.filled.has(indexOf(of))
-    return {
-      view,
-      views,
-      bounds,
-      index: indexOf(of),
-      complete: isComplete,
-      evidence: isComplete ? evidence : undefined,
-    }
+    const mayBeComplete = isAnswered && views.chain.filled.has(index)
+    return { views, bounds, index, ...claimedIf(mayBeComplete, verdict(views, bounds.claim)) }
   }
 
   /** The bounds of one block; undefined where no block of the chain has the hash. */
@@ -182,23 +168,10 @@ export class IndexTransfers {
   }
 }
 
-/** One view for each contract whose coverage counts; the first of them has what is of the chain. */
-type ListLook = Look & { views: readonly ClaimView[] }
-
 /** Whose coverage counts: where a wallet's list names contracts, others need not be indexed. */
-function contractsOf(of: TransferSubject): readonly (Address | 'every')[] {
-  if (of.list === 'token-transfers') return [of.contract]
-  return of.list === 'wallet-transfers' && of.contracts.length > 0 ? of.contracts : ['every']
-}
-
-function weakestVerdict(views: readonly ClaimView[], claim: Interval | undefined): Verdict {
-  return views.map(view => verdict(view, claim)).reduce(weaker)
-}
-
-function weaker(one: Verdict, other: Verdict): Verdict {
-  const complete = one.complete && other.complete
-  const evidence = one.evidence && other.evidence && weakestOf(one.evidence, other.evidence)
-  return { complete, evidence: complete ? evidence : undefined }
+function claimedOf(of: TransferSubject): ClaimedOf {
+  if (of.list === 'token-transfers') return of.contract
+  return of.list === 'wallet-transfers' ? of.contracts : 'every'
 }
 
 type SpanSubject = Exclude<TransferSubject, { list: 'token-transfers' }>

@@ -10,7 +10,7 @@ import type { Store, TransferRange } from '../store/store.ts'
 import { idCountOf, layOut, newLayout } from '../store/transfer-payload.ts'
 import { type AnswerRows, answerRows, isSameLog, nextCursor, positionOf } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
-import { Claims, freshLook, type Look, verdict } from './claims.ts'
+import { Claims, claimedIf, freshLook, type Look, verdict } from './claims.ts'
 import type { PageCursor } from './cursor.ts'
 import type { PageLabels } from './find-labels.ts'
 import type { FreshenOptions } from './freshen.ts'
@@ -60,7 +60,7 @@ export class NftTransfers {
   async answer(question: TransfersQuestion, options: FreshenOptions): Promise<TransfersAnswer> {
     const { chain, contract } = question
     const { claims, contracts, labels } = this.#reads
-    const { view, bounds, rows, complete, evidence } = await claims.readStanding(
+    const { views, bounds, rows, complete, evidence } = await claims.readStanding(
       chain,
       await this.#freshLook(question, options),
       { read: look => this.#rows(question, rangeOf(question, look.bounds)), lookAgain: () => this.#look(question) },
@@ -70,7 +70,7 @@ export class NftTransfers {
       question,
       rows,
       total: question.countTotal ? await this.#total(question, range, rows) : undefined,
-      next: nextCursor(question, rows, view.chain.state?.finalized),
+      next: nextCursor(question, rows, views.chain.state?.finalized),
       blockExists: bounds.exist,
       indexComplete: complete,
       evidence,
@@ -85,18 +85,18 @@ export class NftTransfers {
     // What an indexer brings comes first, and then what must stay.
     await this.#freshLook(question, options)
     const branch = await OneBranch.now(this.#store, chain)
-    const { view, bounds: asked } = await this.#look(question)
+    const { views, bounds: asked } = await this.#look(question)
     const { block, bounds, isStored } = boundToBranch(asked, branch)
-    const { complete, evidence } = verdict(view, bounds.claim)
+    const claim = claimedIf(isStored, verdict(views, bounds.claim))
     const range = rangeOf(question, bounds)
     const facts = await this.#reads.contracts.ofOne(chain, contract)
     const read = async (cursor: PageCursor) => {
       const rows = await this.#rows({ ...question, ...cursor }, range)
       const labels = await this.#reads.labels.ofPage(ledgerOf(chain).chain, rows.stored)
-      return { page: { rows, facts, labels }, next: nextCursor(cursor, rows, view.chain.state?.finalized) }
+      return { page: { rows, facts, labels }, next: nextCursor(cursor, rows, views.chain.state?.finalized) }
     }
     const pages = wholePages<TransfersPage>(question, read, () => branch.check(bounds.toBlock!))
-    return { block, complete: complete && isStored, evidence: isStored ? evidence : undefined, pages }
+    return { block, ...claim, pages }
   }
 
   #freshLook(question: TransfersQuestion, options: FreshenOptions): Promise<Look> {
@@ -110,10 +110,9 @@ export class NftTransfers {
 
   async #look(question: TransfersQuestion): Promise<Look> {
     const { chain, contract } = question
-    const view = await this.#reads.claims.view(chain, contract)
-    const bounds = await resolveBounds(this.#store, chain, view.chain.state, question)
-    const { complete, evidence } = verdict(view, bounds.claim)
-    return { view, bounds, complete, evidence }
+    const views = await this.#reads.claims.views(chain, contract)
+    const bounds = await resolveBounds(this.#store, chain, views.chain.state, question)
+    return { views, bounds, ...verdict(views, bounds.claim) }
   }
 
   async #rows(question: TransfersQuestion, range: TransferRange): Promise<AnswerRows> {

@@ -1,10 +1,9 @@
 // Finds the sheet that a question is about, with what may be claimed of it; has a contract indexed first where it is
 // not complete.
-import { weakestOf } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Address, ChainId } from '../../model.ts'
 import type { IndexName } from '../../store/runs/view.ts'
-import { type Claims, freshLook } from '../claims.ts'
+import { type Claims, claimedIf, freshLook, weaker } from '../claims.ts'
 import type { HoldingsRequest } from './holdings-admission.ts'
 import type { Completeness, HoldingsOptions, WalletNftsQuestion } from './questions.ts'
 import type { FoundSheet, Sheets } from './sheets.ts'
@@ -60,11 +59,8 @@ export class AnsweredSheets {
     { freshen }: Pick<HoldingsOptions, 'freshen'> = { freshen: undefined },
   ): Promise<AskedClaim> {
     const { block, takenBack } = await this.#asOf(chain, atBlock)
-    const blocks = { from: 0, to: block }
     for (const contract of contracts) freshen?.asked?.(chain, contract)
-    const subjects = contracts.length === 0 ? (['every'] as const) : contracts
-    const claims = await Promise.all(subjects.map(of => this.#claims.of(chain, of, blocks, 'by_wallet')))
-    return { claim: claims.reduce(weakerClaim), takenBack }
+    return { claim: await this.#claims.of(chain, contracts, { from: 0, to: block }, 'by_wallet'), takenBack }
   }
 
   /** Fails with `list_too_large` where there is too much for one sheet. The request holds the sheet. */
@@ -76,13 +72,13 @@ export class AnsweredSheets {
     const found = await this.#sheets.after(subject, claim.block, indexed, request)
     // What was claimed before rows were taken away is not claimed of the rest.
     const isClaimed = found.isWhole && (found.takenBack ?? takenBack) === takenBack
-    return { ...found, claim: await this.claimAfter(subject, isClaimed ? claim : nothingOf(claim)) }
+    return { ...found, claim: await this.claimAfter(subject, { ...claim, ...claimedIf(isClaimed, claim) }) }
   }
 
   /** What is left of a claim once records were read: an index that was left meanwhile gave a part of them. */
   async claimAfter(subject: Subject, claim: Completeness): Promise<Completeness> {
     const { filled } = await this.#claims.chain(subject.chain)
-    return filled.has(indexOf(subject)) ? claim : nothingOf(claim)
+    return { ...claim, ...claimedIf(filled.has(indexOf(subject)), claim) }
   }
 
   async #asOf(chain: ChainId, atBlock = Number.POSITIVE_INFINITY): Promise<{ block: number; takenBack: number }> {
@@ -96,13 +92,7 @@ export function indexOf(subject: Subject): IndexName {
 }
 
 export function weakerClaim(a: Completeness, b: Completeness): Completeness {
-  const complete = a.complete && b.complete
-  const evidence = a.evidence && b.evidence && weakestOf(a.evidence, b.evidence)
-  return { block: Math.min(a.block, b.block), complete, evidence: complete ? evidence : undefined }
-}
-
-function nothingOf(claim: Completeness): Completeness {
-  return { ...claim, complete: false, evidence: undefined }
+  return { block: Math.min(a.block, b.block), ...weaker(a, b) }
 }
 
 export function undefinedIfTooLarge(error: unknown): undefined {

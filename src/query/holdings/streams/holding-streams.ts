@@ -2,6 +2,7 @@
 // none does. No HTTP and no JSON. A list ends only where it is of one branch.
 import type { Address } from '../../../model.ts'
 import type { IndexName } from '../../../store/runs/view.ts'
+import { claimedIf } from '../../claims.ts'
 import { type BranchStore, OneBranch, streamCut } from '../../one-branch.ts'
 import { Pace } from '../../pace.ts'
 import { admitAmountOrder, holderAt } from '../amount-order.ts'
@@ -208,8 +209,8 @@ type BegunList = AskedClaim & { branch: OneBranch }
 /** Blocks that came since are not in it; where one is not stored yet, the list is not claimed to be complete. */
 function begunOn(branch: OneBranch, index: IndexName, { claim, takenBack }: AskedClaim): BegunList {
   const block = Math.min(claim.block, branch.head)
-  const complete = claim.complete && block <= branch.storedTo && branch.isFilled(index)
-  return { claim: { block, complete, evidence: complete ? claim.evidence : undefined }, takenBack, branch }
+  const isWhole = block <= branch.storedTo && branch.isFilled(index)
+  return { claim: { block, ...claimedIf(isWhole, claim) }, takenBack, branch }
 }
 
 function requireSame(before: q.Completeness, after: q.Completeness): void {
