@@ -1,5 +1,6 @@
-// Encodes 32-byte keys as base58, for answers with thousands of them: 0.6 µs each, a fifth of a general encoder.
-// Decoding and other lengths are left to @scure/base.
+// Public keys of Solana as text: encodes 32 bytes as base58, for answers with thousands of them, in 0.6 µs each, a
+// fifth of a general encoder, and reads the keys of requests. Networks and accounts are not known here.
+import { base58 } from '@scure/base'
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 export const keyBytes = 32
@@ -71,4 +72,11 @@ export function putKey(out: Uint8Array, at: number, keys: Uint8Array, start: num
   // Each leading zero byte is one leading 1.
   for (let place = ones - zeros; place < characters; place++) out[end++] = text[place]!
   return end
+}
+
+export function parsePubkey(text: string): Uint8Array | undefined {
+  // Decoding takes quadratic time, so the length is checked first.
+  if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return undefined
+  const bytes = base58.decode(text)
+  return bytes.length === 32 ? bytes : undefined
 }

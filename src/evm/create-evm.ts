@@ -45,8 +45,7 @@ import { readBalances } from './source/balances.ts'
 import { BulkSources } from './source/bulk-sources.ts'
 import { readCalls } from './source/contract-calls.ts'
 import { DecodePool, type Decoder } from './source/decode-pool.ts'
-import { readBlock } from './source/read-block.ts'
-import { readNonce } from './source/read-nonce.ts'
+import { readBlock, readNonce } from './source/read-block.ts'
 import { type SourceParts, type SourceSettings, sourceSettings, sourcesOf } from './sources.ts'
 
 export type EvmOptions = {

@@ -4,9 +4,9 @@ import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Pool } from 'undici'
 import { followSignals } from '../abort.ts'
 import { messageOf } from '../errors.ts'
+import { slowestRate, watchRate } from './bounds.ts'
 import type { EndpointAddress } from './endpoint-address.ts'
 import { withoutTls } from './failures.ts'
-import { slowestRate, watchRate } from './slowest-rate.ts'
 
 export type HttpAnswer = { status: number; body: Buffer; retryAfterMs: number | undefined }
 export type HttpBounds = {

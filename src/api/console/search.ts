@@ -1,8 +1,8 @@
 // The route of the console's search box. The rules are in `query/lookups/search.ts`.
 import { z } from 'zod'
+import { parsePubkey } from '../../base58.ts'
 import type { Chain } from '../../chains.ts'
 import type { SolanaNetwork } from '../../model.ts'
-import { parsePubkey } from '../../pubkey.ts'
 import { search as find } from '../../query/lookups/search.ts'
 import { AdmissionQueue } from '../admission-queue.ts'
 import { jsonAnswer } from '../answer.ts'

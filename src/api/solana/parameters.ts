@@ -1,7 +1,7 @@
 // The parameters that operations on Solana share.
 import { z } from 'zod'
+import { parsePubkey } from '../../base58.ts'
 import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
-import { parsePubkey } from '../../pubkey.ts'
 import { flagParameter, type Parameter } from '../params.ts'
 
 export const network: Parameter<SolanaNetwork> = {

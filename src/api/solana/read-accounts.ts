@@ -1,7 +1,6 @@
 // The route by which operators see which Solana accounts were read. Nothing is read for it.
 import { z } from 'zod'
-import { encodeKey } from '../../base58.ts'
-import { parsePubkey } from '../../pubkey.ts'
+import { encodeKey, parsePubkey } from '../../base58.ts'
 import type { ReadOwner } from '../../store/solana-store.ts'
 import { jsonAnswer } from '../answer.ts'
 import { inPath, inQuery, jsonSuccess } from '../openapi-parts.ts'

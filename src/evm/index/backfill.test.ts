@@ -17,8 +17,7 @@ import type { DecodedRange } from '../source/chain-source.ts'
 import { RangeSize } from '../source/range-size.ts'
 import { type BackfillOptions, fill, historyPace } from './backfill.ts'
 import { LinkedClaims } from './linked-claims.ts'
-import { wholeBlocks } from './whole-blocks.ts'
-import { WorkList } from './work-list.ts'
+import { WorkList, wholeBlocks } from './missing-blocks.ts'
 
 const wanted = { from: 0, to: 99 }
 const none = Object.fromEntries(malformedReasons.map(reason => [reason, 0])) as DecodedRange['malformed']

@@ -14,7 +14,7 @@ import { SourceLost } from '../source/bulk-source.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
 import { CommitBatch, type CommitOptions, StoreFailure } from './commit-batch.ts'
-import { WorkList } from './work-list.ts'
+import { WorkList } from './missing-blocks.ts'
 
 export type BackfillOptions = CommitOptions & {
   /** `lastHash` is given where the hash of the last block is proven. */

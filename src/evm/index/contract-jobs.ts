@@ -18,8 +18,8 @@ import type { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, fill, hotBlocksOf, reasonOf } from './backfill.ts'
 import type { FollowedHead } from './follow.ts'
 import { type Asker, operator, payerOf, SharedJobs } from './job-queue.ts'
+import { WorkList } from './missing-blocks.ts'
 import { TokenSizes } from './token-size.ts'
-import { WorkList } from './work-list.ts'
 
 export type ContractJobsOptions = {
   chain: ChainId

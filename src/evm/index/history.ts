@@ -25,10 +25,9 @@ import type { ChainStats } from './chain-stats.ts'
 import type { StatusOptions } from './chain-status.ts'
 import type { ContractJobs } from './contract-jobs.ts'
 import type { FollowedHead } from './follow.ts'
-import { partsOf } from './parts.ts'
+import { partsOf, type WholeBlocks, wholeBlocks } from './missing-blocks.ts'
 import { mayRise, raiseClaims } from './raise.ts'
 import type { Recheck } from './recheck.ts'
-import { type WholeBlocks, wholeBlocks } from './whole-blocks.ts'
 
 export type HistoryOptions = {
   setup: StatusOptions['setup'] & { contracts: readonly Address[] }

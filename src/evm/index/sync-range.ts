@@ -16,7 +16,7 @@ import { WatchedSource } from '../source/watched-source.ts'
 import { dropLostRanges, headersToWalk, linkedClaims } from './anchors.ts'
 import { type BackfillOptions, fill, historyPace } from './backfill.ts'
 import type { BackfillProgress } from './commit-batch.ts'
-import { wholeBlocks } from './whole-blocks.ts'
+import { wholeBlocks } from './missing-blocks.ts'
 
 export type SyncOptions = {
   chain: Chain

@@ -1,7 +1,7 @@
-// One block as a node has it, by its number or its hash: its header's facts and how many transactions it has. It is one
-// endpoint's word, and nothing is stored.
+// One block as a node has it, by its number or its hash, with how many transactions it has; and how many a wallet has
+// sent up to a block: its nonce. Both are one endpoint's word, and nothing is stored.
 import { quantityHex, quantityOf } from '../../hex.ts'
-import { type Hash, type NodeBlock, parseHash } from '../../model.ts'
+import { type AskedNonce, type Hash, type NodeBlock, parseHash } from '../../model.ts'
 import type { RpcBlock, RpcPort } from '../rpc/port.ts'
 
 /** Undefined where the node has no such block in its chain: a hash may be that of a block that was replaced. */
@@ -30,4 +30,17 @@ function blockOf(answer: RpcBlock | null): NodeBlock | undefined {
   const [hash, parentHash] = [parseHash(`${answer?.hash}`), parseHash(`${answer?.parentHash}`)]
   if (number < 0 || timestamp < 0 || hash === undefined || parentHash === undefined) return undefined
   return { number, hash, timestamp, parentHash, transactions: answer?.transactions?.length ?? 0 }
+}
+
+export async function readNonce(
+  rpc: Pick<RpcPort, 'ask'>,
+  { wallet, block }: AskedNonce,
+  waitMs: number,
+): Promise<number> {
+  const call = { method: 'eth_getTransactionCount', params: [wallet, quantityHex(block)] }
+  const numberOf = (value: unknown) => quantityOf(value, Number.MAX_SAFE_INTEGER)
+  const objection = ([value]: readonly unknown[]) => (numberOf(value) < 0 ? 'a nonce that is not a number' : undefined)
+  const signal = AbortSignal.timeout(Math.ceil(waitMs))
+  const { values } = await rpc.ask([call], { signal, nullIsMissing: true, objection })
+  return numberOf(values[0])
 }

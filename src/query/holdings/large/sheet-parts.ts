@@ -3,13 +3,14 @@
 // whether all of it is of one branch is for the caller to check.
 import type { IndexReader } from '../../../store/index-reader.ts'
 import { tokenKey, tokenKinds } from '../../../store/indexes/by-token.ts'
-import { newestOfBlock } from '../../../store/runs/place-key.ts'
+import { newestOfBlock, placeBytes } from '../../../store/runs/place-key.ts'
 import type { Pace } from '../../pace.ts'
 import type { AddressStretch } from '../address-table.ts'
 import { ContractFold } from '../fold-contract.ts'
 import { tooLarge } from '../fold-subject.ts'
 import { type TokenStretch, WalletFold } from '../fold-wallet.ts'
-import type { Sheet } from '../sheet.ts'
+import { comparePlaces, rowFlags, type Sheet } from '../sheet.ts'
+import { SheetBuilder } from '../sheet-builder.ts'
 import { type ContractSubject, recordsOf, type Subject, spansOf, type WalletSubject } from '../subject.ts'
 
 /** Of a token with too many holders for one sheet, each part has some of them. */
@@ -129,4 +130,38 @@ function narrower<End extends string | Uint8Array>(
 ): End {
   if (to !== undefined && Buffer.from(to).equals(Buffer.from(middle))) throw tooLarge(subject, bytesMax)
   return middle
+}
+
+/** One row for each token that takes several parts: its newest holder. */
+export async function* newestOfToken(parts: AsyncIterable<ContractPart>): AsyncGenerator<Sheet> {
+  let newest: Sheet | undefined
+  for await (const { sheet, tokenId } of parts) {
+    if (tokenId !== undefined) newest = await newer(newest, sheet)
+    else {
+      // Between two such tokens there is always a part, if an empty one.
+      if (newest !== undefined) yield newest
+      newest = undefined
+      yield sheet
+    }
+  }
+}
+
+async function newer(known: Sheet | undefined, sheet: Sheet): Promise<Sheet | undefined> {
+  if (sheet.order.length === 0) return known
+  const row = sheet.order[0]!
+  const { places, flags, ids, idWidth, parties, mintBlocks, minters } = sheet.columns
+  if (known !== undefined) {
+    const byPlace = comparePlaces(known.columns.places, 0, places, row * placeBytes)
+    const byLeg = (known.columns.flags[0]! & rowFlags.giver) - (flags[row]! & rowFlags.giver)
+    if ((byPlace || byLeg) < 0) return known
+  }
+  const builder = new SheetBuilder()
+  const party = builder.addresses.addFrom(sheet.addresses, parties[row]!)
+  const id = { id: ids, idFrom: row * idWidth, idTo: (row + 1) * idWidth }
+  builder.append({ ...id, place: places, placeAt: row * placeBytes, flags: flags[row]!, party })
+  builder.setAmount(0, sheet.amountOf(row))
+  const minter = builder.addresses.addFrom(sheet.addresses, minters[row]!)
+  builder.setMint(0, 1, { block: mintBlocks[row]!, minter })
+  if (flags[row]! & rowFlags.range) builder.setRange(0, sheet.countOf(row), sheet.columns.offsets![row]!)
+  return await builder.finish()
 }

@@ -14,6 +14,7 @@ import { OwnerWindow } from '../large/owner-window.ts'
 import {
   bytesOfParts,
   contractParts,
+  newestOfToken,
   type PartBounds,
   type PartWork,
   tokenParts,
@@ -22,7 +23,6 @@ import {
 import type * as q from '../questions.ts'
 import type { Sheet } from '../sheet.ts'
 import type { ContractSubject, Subject } from '../subject.ts'
-import { newestOfToken } from './newest-of-token.ts'
 import { type BatchReads, batchRows, contractBatch, type NftBatch, walletBatch } from './nft-batches.ts'
 import { hashBatches, newestBatches, type RowBatch } from './row-batches.ts'
 

@@ -1,10 +1,11 @@
-// Every missing block that a source holds is in exactly one part, of the first source that holds it.
+// Every missing block that a source holds is in exactly one part, of the first source that holds it, and nothing is
+// handed out across an end.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { propertyRuns } from '../../../test/release-runs.ts'
 import { joinIntervals } from '../../coverage.ts'
 import type { Interval } from '../../model.ts'
-import { partsOf } from './parts.ts'
+import { partsOf, WorkList } from './missing-blocks.ts'
 
 const interval = fc.tuple(fc.nat(60), fc.nat(12)).map(([from, length]): Interval => ({ from, to: from + length }))
 const intervals = fc.array(interval, { maxLength: 6 })
@@ -31,4 +32,18 @@ test('parts against the source of every single block', () => {
     }
   })
   fc.assert(property, { numRuns: propertyRuns(500) })
+})
+
+test('nothing is handed out across the ends of what is kept apart, not even what was given back', () => {
+  const work = new WorkList([{ from: 0, to: 50 }], [{ from: 10, to: 25 }])
+  const taken: Interval[] = []
+  for (let next = work.take(16); next !== undefined; next = work.take(16)) taken.push(next)
+  expect(taken.map(({ from, to }) => `${from}-${to}`)).toEqual(['35-50', '26-34', '10-25', '0-9'])
+  for (const interval of taken) work.add(interval)
+  expect([work.take(100), work.take(100), work.take(100), work.take(100)]).toEqual([
+    { from: 26, to: 50 },
+    { from: 10, to: 25 },
+    { from: 0, to: 9 },
+    undefined,
+  ])
 })
