@@ -76,7 +76,7 @@ export class WorkerThread<Given extends Methods> {
     })
     if (write !== undefined) this.#worker.stderr.setEncoding('utf8').on('data', write)
     this.ready = this.#started.promise
-    // Whoever starts a thread may look at `ended` alone.
+    // A caller may wait for `ended` alone.
     this.ready.catch(() => {})
     this.ended = this.#end.promise
     this.gone = new Promise(resolve => this.#worker.once('exit', () => resolve()))

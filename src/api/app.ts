@@ -196,7 +196,7 @@ function documentOptions({ chains, settings, version, sandboxKey }: AppDependenc
   return { chains, pageSizeMax: settings.pageSizeMax, version, sandboxKey }
 }
 
-/** Open to everybody, by path. */
+/** Documents that need no key, by path. */
 function documentHandlers(options: DocumentOptions, docs: Context['docs']): [path: string, Handler][] {
   const json = (document: object) => jsonAnswer(document, { headers: documentHeaders })
   const list = once(async () => llmsText(options) + (await docsSections(docs)))

@@ -113,7 +113,7 @@ export class Claims {
     const rowsNow = async () =>
       this.#store.revision() === before.storeRevision ? before : await chainRows(this.#store, chain)
     if (await branch.stands(claim.to, index, rowsNow)) return true
-    // It may be kept: a process hears late of what another one commits.
+    // It may be kept: a process learns late of what another one commits.
     if (this.#chains.get(chain) === before) this.#chains.delete(chain)
     return false
   }

@@ -98,7 +98,7 @@ export class WalletChains {
   }
 }
 
-/** Whoever sent a transaction is under no root: what is proven of logs is one endpoint's word of senders. */
+/** No root covers the sender of a transaction: where its logs are proven, the sender is still one endpoint's word. */
 function activityEvidence(covered: readonly CoveredInterval[], whole: Interval): Evidence | undefined {
   const ofSenders = (evidence: Evidence): Evidence => (evidence === 'two-endpoints' ? evidence : 'one-endpoint')
   return weakestEvidence(

@@ -104,7 +104,7 @@ function mentionsError(body: Buffer): boolean {
 const nullAnswerBytes = 120
 const nullResult = /"result"\s*:\s*null/
 
-/** How far to look at once, so that a body full of `jsonrpc` is looked at once and not at each. */
+/** How far to search in one go, so that a body full of `jsonrpc` is searched once and not for each of them. */
 const strideBytes = 1_024
 
 /** Looks around each `jsonrpc`: in a body of hex it is found ten times as fast as `null`, which receipts hold. */

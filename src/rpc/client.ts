@@ -23,7 +23,7 @@ export type RpcClientOptions = AddressOptions & {
   deadlineMs?: number | undefined
   bytesMax?: number | undefined
   attemptsMax?: number | undefined
-  /** Instead of `attemptsMax`: so many for each endpoint. */
+  /** Instead of `attemptsMax`: how many for each endpoint. */
   attemptsEach?: number | undefined
   /** While a node catches up, it is asked this often, with this pause. */
   behind?: { attemptsMax: number; pauseMs: number }

@@ -57,7 +57,7 @@ export function decodeMint(data: Uint8Array): DecodedMint | undefined {
   }
 }
 
-/** Who may mint more; undefined where nobody may. `data` is that of a mint. */
+/** Who may mint more; undefined if no more can be minted. `data` is that of a mint. */
 export function decodeMintAuthority(data: Uint8Array): Uint8Array | undefined {
   return data[0] === 1 ? data.subarray(4, 36) : undefined
 }

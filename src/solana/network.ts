@@ -179,7 +179,7 @@ export class Network {
     solana.owners.set({ network }, watched?.live ?? 0)
   }
 
-  /** While the socket tells nothing, the endpoints may be gone too, and with few requests nobody would notice. */
+  /** While the socket is silent the endpoints may be down too, and few requests would not show it. */
   #look(): void {
     if (Date.now() - this.#lookedAtMs < lookMs) return
     this.#lookedAtMs = Date.now()
@@ -243,7 +243,7 @@ export type SolanaOptions = {
   store: Store
   log: Log
   metrics?: Metrics | undefined
-  /** Owners that nobody asked for in so many days are forgotten; absent or 0: none. */
+  /** Owners without a request for this many days are forgotten; absent or 0: none. */
   ownerDays?: number | undefined
 }
 

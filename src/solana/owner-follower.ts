@@ -118,7 +118,7 @@ export class OwnerFollower {
   /** Once for all who ask. What fails is left to the next look and to the reconciliation. */
   async #lookForCloses(watch: Watch): Promise<void> {
     const addresses = [...watch.tokenAccounts]
-    // A call takes so many: a large owner is looked at less often.
+    // A call takes a limited number of accounts, so a large owner is checked less often.
     const pauseMs = this.#pace.lookMs * Math.ceil(addresses.length / accountsPerCallMax)
     const isDue = Date.now() - Math.max(watch.readAtMs, watch.lookedAtMs) > pauseMs
     if (isDue && watch.look === undefined && addresses.length > 0 && !this.#accounts.tellsOfCloses) {

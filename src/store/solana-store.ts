@@ -128,7 +128,7 @@ export interface SolanaStore {
   mintsOf(network: SolanaNetwork, mints: readonly Uint8Array[]): Promise<Mint[]>
   /** Applies each update only if what is stored is not newer. */
   updateAccounts(network: SolanaNetwork, updates: SolanaUpdates): Promise<void>
-  /** Forgets owners that were last read earlier, with what they hold, at most so many. Returns how many. */
+  /** Forgets owners that were last read earlier, with what they hold, at most this many. Returns how many. */
   forgetOwners(network: SolanaNetwork, readBeforeMs: number, max: number): Promise<number>
 }
 

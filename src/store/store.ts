@@ -70,7 +70,7 @@ export function storeIdOf({ secret }: Pick<Store, 'secret'>): string {
 export type StoreProblem = {
   /** The last three mean that answers may be wrong or lost. */
   problem: 'store_full' | 'worker_dead' | 'store_missing' | 'store_replaced' | 'store_damaged'
-  /** Fit for everybody: no path and no host. */
+  /** Fit for any client: no path and no host. */
   reason: string
 }
 

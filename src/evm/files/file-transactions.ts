@@ -132,7 +132,7 @@ function senderOf(fields: RlpCursor, { type, count }: Form): string {
     bytes.copy(signature, end - (to - from), from, to)
   }
   const sender = recoverSender(digest, signature, parity)
-  if (sender === undefined) throw new UnreadableFile('has a transaction that nobody can have signed')
+  if (sender === undefined) throw new UnreadableFile('has a transaction whose signature is impossible')
   return sender
 }
 

@@ -1,4 +1,4 @@
-// Blocks that are taken one interval after another, in any order: of each, what nobody had taken. A folder may have
+// Blocks that are taken one interval after another, in any order: of each, what was not taken before. A folder may have
 // thousands of files with gaps between all of them.
 import { missingIntervals } from '../../coverage.ts'
 import type { Interval } from '../../model.ts'

@@ -85,7 +85,7 @@ export async function linkBelow({ anchor, to, ...options }: Walk, signal: AbortS
   let { number, hash, evidence } = anchor
   while (number > to) {
     const header = await bulk?.header(number, signal)
-    // One of another chain is no reason to ask no other, nor is one that proves nothing where others may.
+    // Nodes are asked where the header is of another chain, or proves nothing and theirs may.
     if (header === undefined || header.hash !== hash || (header.unproven && rpc.endpoints.length > 0)) break
     hash = header.parentHash
     // What hangs on it cannot rise: it is the word of a source, whatever connects that later.
@@ -164,8 +164,8 @@ export function isConnected({ evidence }: { evidence: Evidence }): boolean {
 }
 
 /**
- * Drops pending ranges whose last block is no longer the chain's, and those that nobody has any more: of a file that
- * was refused after its rows were stored. The others are filled again.
+ * Drops pending ranges whose last block is no longer the chain's, and those that no source has any more, such as those
+ * of a file that was refused after its rows were stored. The others are filled again.
  */
 export async function dropLostRanges(
   { chain, rpc, store, bulk }: Pick<LinkOptions, 'chain' | 'rpc' | 'store' | 'bulk'>,
@@ -180,7 +180,7 @@ export async function dropLostRanges(
     const { from, to } = range
     const header = told.has(range) ? undefined : await bulk?.header(to, signal)
     const hash = told.get(range) ?? (header?.unproven ? undefined : header?.hash)
-    const isNobodys = !told.has(range) && header === undefined
-    if (isNobodys || (hash !== undefined && hash !== range.hash)) await store.dropRange(chain.id, 'full', { from, to })
+    const isLost = !told.has(range) && header === undefined
+    if (isLost || (hash !== undefined && hash !== range.hash)) await store.dropRange(chain.id, 'full', { from, to })
   }
 }

@@ -94,13 +94,13 @@ export class BackfillControl {
     try {
       await work(linked.signal)
     } catch (error) {
-      // What it was doing when it was told to end is no failure.
+      // A failure of work that was told to end does not count.
       if (!turn.aborted || stopping.aborted) throw error
     }
     return !turn.aborted
   }
 
-  /** When so many blocks will be filled; null where nobody knows, as during a pause. */
+  /** When this many blocks will be filled; null while that is unknown, as during a pause. */
   secondsFor(blocks: number): number | null {
     if (blocks === 0) return 0
     const measured = this.isHeld ? this.#rateBefore : this.#options.measuredRate()

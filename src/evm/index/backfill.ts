@@ -146,7 +146,7 @@ function missingOf(range: DecodedRange, stored: BackfillOptions['stored']): Deco
   return evidence === undefined ? range : { ...range, transfers: [], evidence: ofBoth(range.evidence, evidence) }
 }
 
-/** Two endpoints that agreed on the one said nothing of the other, whose senders are the word of who gave it. */
+/** Two endpoints that agreed on the one said nothing of the other, whose senders are one endpoint's word. */
 function ofBoth(a: Evidence, b: Evidence): Evidence {
   const weaker = weakestOf(a, b)
   return weaker === 'two-endpoints' && a !== b ? 'one-endpoint' : weaker

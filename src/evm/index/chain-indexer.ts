@@ -55,9 +55,9 @@ export type ChainSetup = {
   pollMs: number
   /** When history is filled, and how fast; absent: always, as fast as the endpoints answer. */
   backfill?: BackfillSettings | undefined
-  /** What nobody asks for is let go after so many days; absent: never. */
+  /** When contracts and wallets without requests are dropped; absent: never. */
   retention?: RetentionDays | undefined
-  /** Of one transaction in so many the sender is recovered; absent or 0: of none. */
+  /** The sender of one transaction in this many is recovered; absent or 0: of none. */
   senderSample?: number | undefined
 }
 
@@ -87,11 +87,11 @@ export type ChainPace = FollowPace &
     retryDelayMs: { first: number; max: number }
     /** How often it looks for missing history. */
     historyCheckMs: number
-    /** How often it lets go of what nobody asks for. */
+    /** How often it drops what is no longer asked for. */
     sweepMs: number
     /** For how long an address without code is not asked about again. */
     codelessMs: number
-    /** So many transfers of a token count as one contract against `index_per_day`. */
+    /** How many transfers of a token count as one contract against `index_per_day`. */
     transfersPerTarget: number
   }
 

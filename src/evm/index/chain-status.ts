@@ -183,7 +183,7 @@ export function lagSeconds(
 }
 
 /**
- * Since the first block that is missing was made: where a chain paused before it, the pause is nobody's lag. Its time
+ * Since the first block that is missing was made: where a chain paused before it, the pause is not lag. Its time
  * is not known yet, and is taken as if blocks came evenly.
  */
 function secondsBetween(tip: Block, latest: Block): number {

@@ -39,7 +39,7 @@ export type ContractJobsOptions = {
   waitingMax: number
   /** How long an address had no code: one may be deployed, or the head was that of a node that was behind. */
   codelessMs: number
-  /** So many transfers of a token count as one contract against `index_per_day`. */
+  /** How many transfers of a token count as one contract against `index_per_day`. */
   transfersPerTarget: number
   /** Whether logs below a deployment are asked for at once: it can be too much for some nodes. */
   looksBelow: boolean
@@ -192,7 +192,7 @@ export class ContractJobs {
     return stopping.aborted
   }
 
-  /** The whole history of an address that nobody deployed anything to would be read for nothing. */
+  /** The whole history of an address without code would be read for nothing. */
   async #hasNoCode(contract: Address, rpc: RpcPort, signal: AbortSignal): Promise<boolean> {
     const { chain, store, source, follower } = this.#options
     if (this.#listed.has(contract) || source.watched.has(contract) || follower.latest === undefined) return false

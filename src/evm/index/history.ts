@@ -153,7 +153,7 @@ export class History {
       const { replaced } = bulk
       using linked = followSignals(signal, replaced)
       return await this.#fillWhole(source, linked.signal).catch(error => {
-        // What it was doing when its sources went is no failure.
+        // A failure of work whose sources were replaced does not count.
         if (signal.aborted || !replaced.aborted) throw error
       })
     }
@@ -213,7 +213,7 @@ export class History {
 
   /**
    * What is to be filled next. Bulk sources give transfers first, newest first, and then the activity of wallets, for
-   * which every sender is recovered: whoever asks for transfers need not wait for that.
+   * which every sender is recovered: requests for transfers need not wait for that.
    */
   async #nextJob({ scope }: FullSource): Promise<Job | undefined> {
     const { bulk, rpc, stats } = this.#options

@@ -123,8 +123,8 @@ export class LinkedClaims {
 }
 
 /**
- * Of blocks by what was checked of them and by what they hang on. Only where all was proven but that, may they rise
- * later: less is the word of who gave them.
+ * Of blocks by what was checked of them and by what they connect to. They may rise later only if everything else was
+ * proven; anything less stays their source's word.
  */
 function claimedEvidence(own: Evidence, anchor: Evidence): Evidence {
   if (own === 'receipts-root') return anchor

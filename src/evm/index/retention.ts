@@ -1,5 +1,5 @@
-// Lets go of what nobody asks for: contracts are no longer followed at the head, and how far wallets were looked up is
-// forgotten. Rows stay, and what is asked for again is completed. It runs now and then.
+// Drops what is no longer asked for: contracts are not followed at the head any more, and how far wallets were looked
+// up is forgotten. Rows stay, and what is asked for again is completed. It runs now and then.
 import type { Chain } from '../../chains.ts'
 import type { Address } from '../../model.ts'
 import type { Mutex } from '../../once.ts'

@@ -25,7 +25,7 @@ export type SyncOptions = {
   interval: Interval
   /** The whole chain, or these contracts. */
   scope: WholeScope | readonly Address[]
-  /** Of one transaction in so many the sender is recovered; absent or 0: of none. */
+  /** The sender of one transaction in this many is recovered; absent or 0: of none. */
   senderSample?: number | undefined
   /** Absent: this thread decodes. */
   decoder?: Decoder | undefined

@@ -73,7 +73,7 @@ type TokenSizeOptions = {
   asker: Asker
   /** Called with each estimate. */
   onEstimate: (estimate: SizeEstimate) => void
-  /** So many transfers count as one contract against `index_per_day`. */
+  /** How many transfers count as one contract against `index_per_day`. */
   transfersPerTarget: number
 }
 

@@ -3,7 +3,7 @@
 //
 // A column that the dataset lacks costs the proof that needs it. Where all columns were served and there is still no
 // proof, the answer is wrong: else a lie could be hidden by leaving out a value. Fields of headers may be added from a
-// node's header: the hash covers them, whoever gave them.
+// node's header: the hash covers them, whatever their source.
 import type { Chain } from '../../chains.ts'
 import { joinIntervals } from '../../coverage.ts'
 import { hexOf, quantityHex, quantityOf } from '../../hex.ts'
@@ -106,7 +106,7 @@ function decodeLines(lines: readonly string[], task: PortalTask): PortalResult {
     const completed = translated.filter(({ isCompleted }) => isCompleted).length
     return { ...result, completed, tookMs: performance.now() - startedMs }
   } catch (error) {
-    // Whatever an answer makes this code throw is the fault of who gave it.
+    // If an answer makes this code throw, the portal is at fault.
     const check = error instanceof WrongBlock ? error.check : 'unreadable'
     return { ok: false, failure: failure(check, number, `block ${number}: ${(error as Error).message}`) }
   }

@@ -112,7 +112,7 @@ class PortalSource implements BulkSource {
   }
 
   async look(signal: AbortSignal): Promise<void> {
-    // What it says that it has is no reason to ask it again for what it did not give.
+    // Whatever blocks it names, a portal that failed is left to rest.
     if (this.#client.isQuiet || performance.now() < this.#restsUntilMs) return
     this.#headers.clear()
     try {

@@ -1,6 +1,6 @@
 // Walks over RLP without making an object for each item. Strict: an encoding other than the only right one is refused.
 
-/** What bytes say cannot be right. The message continues a sentence that names who gave them. */
+/** The bytes cannot be right. The message continues a sentence that names their source. */
 export class UnreadableBytes extends Error {}
 
 export class RlpCursor {

@@ -29,7 +29,7 @@ export function checkTransactionsRoot(transactions: readonly RpcTransaction[], r
     return digits ?? ''
   })
   const encoded = bytesOfDigits(texts)
-  if (encoded === undefined) return { is: 'different', why: 'a transaction came with what are no hex digits' }
+  if (encoded === undefined) return { is: 'different', why: 'a transaction came with a field that is not hex' }
   for (let index = 0; index < encoded.length; index++) {
     if (texts[index] === '') continue
     const transaction = transactions[index]!
@@ -37,7 +37,7 @@ export function checkTransactionsRoot(transactions: readonly RpcTransaction[], r
     const { hash } = transaction
     if (typeof hash === 'string' && hash.length === 66 && hash.startsWith('0x') && hash.endsWith(digits)) continue
     const why = `transaction ${index} says that its hash is ${shown(hash)}, it hashes to 0x${digits}`
-    // Development nodes make up a hash where they let anybody send.
+    // Development nodes make up a hash where any account may send.
     const form = formOf(transaction)!
     if (form.sure && isSigned(transaction, form)) return { is: 'different', why }
     doubt ??= why

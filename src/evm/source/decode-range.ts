@@ -53,7 +53,7 @@ export function decodeRangeBodies({ chain, senderSample, scope, request, bodies,
       answers.blocks = answers.blocks.map((block, at) => block && withRaw(block, rawHeaders[at]))
     return decodeRange({ chain, senderSample, scope, interval, answers, grain, bytes })
   } catch (error) {
-    // Whatever an answer makes this code throw is the fault of who gave it.
+    // If an answer makes this code throw, the endpoint that gave it is at fault.
     const odd = error instanceof UnreadableAnswer ? '' : 'what cannot be read: '
     return refusal('unreadable', interval.from, `it answered ${odd}${(error as Error).message}`)
   }

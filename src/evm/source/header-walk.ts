@@ -1,5 +1,5 @@
 // Walks headers down from a block whose hash is known, by parent hashes, to learn the hash of a block below it. Headers
-// only. A header that hashes to its block hash proves its parent; another one is the word of who gave it.
+// only. A header that hashes to its block hash proves its parent; another one is the word of its endpoint.
 import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'

@@ -59,7 +59,7 @@ export function readFacts({ chain, questions, bodies }: FactsTask): ReadFacts | 
     }
     return facts
   } catch (error) {
-    // Whatever an answer makes this code throw is the fault of who gave it.
+    // If an answer makes this code throw, the endpoint that gave it is at fault.
     return `it answered ${error instanceof UnreadableAnswer ? '' : 'what cannot be read: '}${messageOf(error)}`
   }
 }

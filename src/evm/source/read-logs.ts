@@ -38,7 +38,7 @@ export function readLogs(task: LogsTask): ReadLogs | string {
     const answers = readAnswers(task.bodies, task.calls)
     return 'refusal' in answers ? `it answered: ${answers.refusal.text}` : read(answers.values, task)
   } catch (error) {
-    // Whatever an answer makes this code throw is the fault of who gave it.
+    // If an answer makes this code throw, the endpoint that gave it is at fault.
     return `it answered ${error instanceof UnreadableAnswer ? '' : 'what cannot be read: '}${messageOf(error)}`
   }
 }

@@ -62,7 +62,7 @@ export function holderAt(sheet: Sheet, row: number): HolderRow {
   return { owner: sheet.addresses.addressOf(sheet.columns.parties[row]!), amount: sheet.amountOf(row) }
 }
 
-/** By chance, each once: whoever makes a token must not know which are looked at. */
+/** At random, each once: the maker of a token must not know which are checked. */
 export function sampleOf({ order }: AmountOrder, count: number): number[] {
   if (order.length <= count) return [...order]
   const places = new Set<number>()
@@ -80,7 +80,7 @@ function compare(sheet: Sheet, row: number, { amount, address }: HolderKey): num
 
 /**
  * Each pass keeps the order of the one before, so the last word of the amounts comes first and the addresses before
- * it. No pass compares rows: whoever makes a token chooses its amounts.
+ * it. No pass compares rows: the maker of a token chooses its amounts.
  */
 async function makeOrder(sheet: Sheet, pace: Pace): Promise<AmountOrder> {
   const { length, flags } = sheet.columns

@@ -10,7 +10,7 @@ import { transfersOfPage, unpackTransfer } from '../../store/transfer-payload.ts
 import { type ContractSubject, placeOf, type Subject, spansOf } from './subject.ts'
 
 export type TokenChange = {
-  /** Only of a wallet, where the zero address stands for everybody else. */
+  /** Only of a wallet, where the zero address stands for all others. */
   contract?: Address | undefined
   tokenId: bigint
   idCount: number

@@ -1,6 +1,6 @@
 // Folds the records of `by_token`, of a contract or of one token, into a sheet: who holds what after a block. An
-// ERC-721 token has the recipient of its newest transfer as owner; of an ERC-1155 token everybody holds what was
-// received minus what was given. Where an id has transfers of both standards, the newest decides which counts. No
+// ERC-721 token has the recipient of its newest transfer as owner; of an ERC-1155 token each party holds what it
+// received minus what it gave. Where an id has transfers of both standards, the newest decides which counts. No
 // reading.
 
 import type { IndexRecords } from '../../store/index-reader.ts'

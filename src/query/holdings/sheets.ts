@@ -61,7 +61,7 @@ export class Sheets {
   readonly #admission: HoldingsAdmission
   /** Of the newest final blocks. */
   readonly #newest: LRUCache<string, Kept>
-  /** All others: asking for one block after the other does not push out what everybody asks for. */
+  /** All others: a client that asks for block after block does not push out what most clients ask for. */
   readonly #passing: LRUCache<string, Kept>
   /** The final blocks of which a subject has a sheet. */
   readonly #blocks = new Map<string, Set<number>>()

@@ -12,7 +12,7 @@ import { type Engine, rows, type Work } from './work.ts'
 export type CoreOptions = {
   runsPerMerge: number
   recordsWorthMerging: number
-  /** Final blocks are folded when they take so much memory, or are so many. */
+  /** Final blocks are folded when they take this much memory, or are this many. */
   foldBytes: number
   foldBlocks: number
   /** Opened in one transaction by who walks over whole runs: some tens of milliseconds. */

@@ -33,9 +33,9 @@ import { endPart, lock, row, rows, run, type Work } from './work.ts'
 
 /** Of one contract; a pack has more. */
 const rowsPerPack = 16
-/** Sweeping a pack costs as much as deleting so many rows. */
+/** Sweeping a pack costs as much as deleting this many rows. */
 const rowsPerSweep = 8
-/** A row with records of indexes costs as much as so many. */
+/** A row with records of indexes costs as much as this many. */
 const rowsPerIndexed = 8
 /** Of a contract, in one step. */
 const recentBlocksPerStep = 200

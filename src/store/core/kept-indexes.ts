@@ -54,7 +54,7 @@ export function* keepIndexes(
   transfersMax: number,
 ): Work<boolean> {
   if (names !== undefined && (yield* otherThan(chain, names)).length > 0) {
-    // Nobody adds or removes rows of the chain meanwhile.
+    // No other writer adds or removes rows of the chain meanwhile.
     yield* lockChain(chain)
     yield* lock('runs', chain)
     for (const view of yield* otherThan(chain, names))
@@ -125,7 +125,7 @@ export function* rowState(chain: number): Work<RowState> {
 
 // Filling.
 
-/** Sweeping a pack costs as much as adding the records of so many transfers. */
+/** Sweeping a pack costs as much as adding the records of this many transfers. */
 const transfersPerPack = 8
 
 function* fillStep(place: RunPlace, chain: number, transfersMax: number): Work<boolean> {

@@ -171,7 +171,7 @@ function* merge(ask: RecordsAsk, found: FoundRecords, recent: Recent): Work<unde
 }
 
 /** With the time and the hash of its block. */
-/** Room is made for so many, and twice as much as is needed after that: a large limit is rarely met. */
+/** Room is made for this many first, then for twice what is needed: a large limit is rarely met. */
 const recordsUsual = 128
 const transferBytesUsual = 160
 const valueBytesUsual = 32

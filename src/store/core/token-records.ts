@@ -15,7 +15,7 @@ const runsAtFirst = 3
 const idMax = 2n ** 256n - 1n
 const everyBlock: Interval = { from: 0, to: 2 ** 32 }
 
-/** A span of keys that begin with so many bytes alike, of which the last record is looked for. */
+/** A span of keys whose first bytes are the same; its last record is looked for. */
 type TokenLook = {
   contract: number
   first: Uint8Array

@@ -98,7 +98,7 @@ function pageOf({ length, keys, values, valueEnds }: RecordColumns): TransferPag
 
 // Counts: whole buckets come from the kept counts; only the two edges and recent blocks are looked through.
 
-/** Some ten thousand rows: a few milliseconds, in which nobody else is answered. */
+/** Some ten thousand rows: a few milliseconds, in which no other request is answered. */
 const packsPerStep = 256
 const attemptsMax = 4
 

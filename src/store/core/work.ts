@@ -16,7 +16,7 @@ export type Row = any[]
  * Statements are written once, and each engine reads them in its own dialect: `$1` is a parameter, `$1:big` one whose
  * type the statement does not tell, `IN $1:ints` any of a list, `IN $2:rows(bytes, text)` any of some rows (the last
  * parameter), `FROM EACH $1:ints AS x` the values of a list as `x.value`, and
- *   FOR CHANGE   a row that nobody else changes before the end of the transaction; `FOR SHARE` and `FOR UPDATE SKIP
+ *   FOR CHANGE   a row that no other transaction changes before the end of this one; `FOR SHARE` and `FOR UPDATE SKIP
  *                LOCKED` are PostgreSQL's. They say nothing where a file has one writer
  *   now_ms()     unix milliseconds, and
  *   today()      the day as YYYY-MM-DD in UTC, by the clock of the server, or of the process where there is none

@@ -43,7 +43,7 @@ const attemptsMax = 5
  * server ends it after this time, and other processes wait longer than that.
  */
 const stallMsUsual = 10_000
-/** What a notice has that is no warning: severities may be in any language. */
+/** The code of a notice that is not a warning: severities may be in any language. */
 const plainNotice = '00000'
 
 function transactionSql(stallMsMax: number) {

@@ -8,7 +8,7 @@ const placeMax = 2 ** 24 - 1
 
 /**
  * Whether a key can tell the place. No chain has others; rows at one are refused. The greatest
- * numbers stand for all beyond them and are no place of a row.
+ * numbers stand for all beyond them and are not the place of a row.
  */
 export function fitsKey({ block, transactionIndex, logIndex, batchIndex }: Position): boolean {
   return block < blockMax && transactionIndex < placeMax && logIndex < placeMax && batchIndex < placeMax

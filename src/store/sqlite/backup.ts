@@ -184,8 +184,8 @@ function replaceFile(path: string): void {
     lockOut(file, path)
     writeCopy(file, partial)
     checkCopy(partial)
-    // The log belongs to the old file: it must be gone before another one has the name. Nobody else opens either until
-    // the lock ends.
+    // The log belongs to the old file: it must be gone before another one has the name. No other process opens
+    // either until the lock ends.
     file.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
     renameSync(partial, path)
   } catch (error) {
@@ -196,7 +196,7 @@ function replaceFile(path: string): void {
   }
 }
 
-/** Every open connection holds a lock on the file, so that nobody else has it open once this one has all of them. */
+/** Every open connection holds a lock on the file: no other process has it open once this one has all of them. */
 function lockOut(file: DatabaseSync, path: string): void {
   try {
     file.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT')

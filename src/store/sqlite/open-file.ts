@@ -140,7 +140,7 @@ export class Ownership {
   readonly #lock: DatabaseSync
 
   constructor(path: string) {
-    // Whoever may read the file may hold its lock.
+    // Any process that may read the file may hold its lock.
     createPrivate(`${path}-lock`)
     makePrivate(`${path}-lock`)
     this.#lock = new DatabaseSync(`${path}-lock`, { timeout: 0 })

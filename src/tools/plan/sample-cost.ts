@@ -60,7 +60,7 @@ const settlingMax = 8
 const sampleCallsMin = 16
 /** What a range of a contract takes however small it is: its logs, and the header of its last block. */
 const contractRangeCalls = 2
-/** A stretch that takes so many times the calls of a sample is read in smaller pieces. */
+/** A stretch that takes this many times the calls of a sample is read in smaller pieces. */
 const denseTimes = 4
 
 /** Ranges so small that each takes few calls. It learns how many a block takes. */
