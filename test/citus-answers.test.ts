@@ -155,7 +155,7 @@ async function judgeRun(
   for (let question: TransfersQuestion | undefined = first; question !== undefined; ) {
     const answer = await transfers.answer(question, options)
     world.answers += 1
-    isComplete &&= answer.indexComplete && answer.blockExists
+    isComplete &&= answer.complete && answer.blockExists
     total ??= answer.total
     const { blocks, blockHashes } = answer.rows.stored
     for (let row = 0; row < answer.rows.length; row++) {

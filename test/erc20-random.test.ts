@@ -144,7 +144,7 @@ class Trial {
     }
     for (let next: PageCursor | undefined = question; next !== undefined; ) {
       const answer = await this.#transfers.answer({ ...next, contract }, this.#options())
-      expect(answer.indexComplete).toBe(this.#storedFrom === 0)
+      expect(answer.complete).toBe(this.#storedFrom === 0)
       const rows = transfersOfPage(answer.rows.stored)!.slice(0, answer.rows.length)
       for (const { block, logIndex, payload } of rows) {
         const { from, to, amount } = unpackTransfer(payload)

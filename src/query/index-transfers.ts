@@ -34,7 +34,7 @@ export type ListAnswer = {
   /** Undefined on the last page. */
   next: PageCursor | undefined
   blockExists: boolean
-  indexComplete: boolean
+  complete: boolean
   /** The weakest evidence of a complete answer; undefined where no block is claimed. */
   evidence: Evidence | undefined
   facts: FactsByContract
@@ -64,7 +64,7 @@ export class IndexTransfers {
     const { views, bounds, rows: page, complete, evidence } = found
     const { rows } = page
     return {
-      ...{ question, ...page, blockExists: bounds.exist, indexComplete: complete, evidence },
+      ...{ question, ...page, blockExists: bounds.exist, complete, evidence },
       total: question.countTotal ? await this.#total(question, bounds, rows) : undefined,
       next: nextCursor(question, rows, views.chain.state?.finalized),
     }

@@ -30,7 +30,7 @@ export type TransfersAnswer = {
   /** Undefined on the last page. */
   next: PageCursor | undefined
   blockExists: boolean
-  indexComplete: boolean
+  complete: boolean
   /** The weakest evidence of a complete answer; undefined where no block is claimed. */
   evidence: Evidence | undefined
   facts: ShownFacts | undefined
@@ -72,7 +72,7 @@ export class NftTransfers {
       total: question.countTotal ? await this.#total(question, range, rows) : undefined,
       next: nextCursor(question, rows, views.chain.state?.finalized),
       blockExists: bounds.exist,
-      indexComplete: complete,
+      complete,
       evidence,
       facts: await contracts.ofOne(chain, contract),
       labels: await labels.ofPage(ledgerOf(chain).chain, rows.stored),

@@ -116,8 +116,8 @@ async function tokenTransfers(
   const of = { list: 'wallet-transfers', wallet, direction: 'both', contracts: [] } as const
   const question = { ...page, of, chain: ledgerId(chain, 'erc20'), toBlock: block }
   const transfers = new IndexTransfers(store, { claims, contracts, labels })
-  const { total, indexComplete } = await transfers.answer(question, { key, freshen: undefined, freshenWaitMs: 0 })
-  return indexComplete ? total : undefined
+  const { total, complete } = await transfers.answer(question, { key, freshen: undefined, freshenWaitMs: 0 })
+  return complete ? total : undefined
 }
 
 export const blockStats = statsRoute({

@@ -172,7 +172,7 @@ class TransferPages {
     const { bytes, release } = writeTransfers(page)
     const ready = readyAnswer({
       headers: {
-        ...completenessHeaders({ ...answer, complete: answer.indexComplete }, dialect),
+        ...completenessHeaders(answer, dialect),
         ...deprecationHeaders(isDeprecated),
       },
       body: bytes,
@@ -180,7 +180,7 @@ class TransferPages {
       release,
     })
     // An answer that an indexer may complete is not kept: the next request has to ask the indexer again.
-    return { ready, keep: answer.indexComplete || freshen?.contract === undefined }
+    return { ready, keep: answer.complete || freshen?.contract === undefined }
   }
 
   async whole(request: ApiRequest, dialect: Dialect, { key }: Admission): Promise<ListStream> {
@@ -204,7 +204,7 @@ class TransferPages {
     if (question.after !== undefined) return undefined
     return await this.#copies.answer(
       copy => copy.answer(question, { ...options, freshen: undefined }),
-      ({ indexComplete }) => indexComplete || options.freshen?.contract === undefined,
+      ({ complete }) => complete || options.freshen?.contract === undefined,
     )
   }
 
@@ -262,6 +262,6 @@ function pageOf(
     dialect,
     withNames: version !== 'v2',
     head: `{${envelopeText({ dialect, version, total, page, pageSize, cursor })},"result":[`,
-    tail: `],"block_exists":${answer.blockExists},"index_complete":${answer.indexComplete}}`,
+    tail: `],"block_exists":${answer.blockExists},"index_complete":${answer.complete}}`,
   }
 }

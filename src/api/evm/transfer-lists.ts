@@ -183,7 +183,7 @@ class ListPages {
     const { bytes, release } = writeMixedTransfers(page)
     const ready = readyAnswer({
       headers: {
-        ...completenessHeaders({ ...answer, complete: answer.indexComplete }, dialect),
+        ...completenessHeaders(answer, dialect),
         ...deprecationHeaders(query.has(this.#parameters.disableTotal)),
       },
       body: bytes,
@@ -246,8 +246,8 @@ class ListPages {
 }
 
 /** An answer that an indexer may complete is not kept: the next request has to ask the indexer again. */
-function isFinal({ question, indexComplete }: ListAnswer, freshen: Freshen | undefined): boolean {
-  return indexComplete || question.of.list !== 'token-transfers' || freshen?.contract === undefined
+function isFinal({ question, complete }: ListAnswer, freshen: Freshen | undefined): boolean {
+  return complete || question.of.list !== 'token-transfers' || freshen?.contract === undefined
 }
 
 function pageOf(answer: ListAnswer, facts: Pick<Envelope, 'dialect' | 'version' | 'cursor'>): MixedJson {
@@ -256,6 +256,6 @@ function pageOf(answer: ListAnswer, facts: Pick<Envelope, 'dialect' | 'version' 
   return {
     ...{ rows, facts: shown, labels, format, dialect: facts.dialect, withNames: facts.version !== 'v2' },
     head: `{${envelopeText({ ...facts, total, page, pageSize })},"result":[`,
-    tail: `],"block_exists":${answer.blockExists},"index_complete":${answer.indexComplete}}`,
+    tail: `],"block_exists":${answer.blockExists},"index_complete":${answer.complete}}`,
   }
 }

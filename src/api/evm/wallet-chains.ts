@@ -1,10 +1,11 @@
 // The wallet chains operation over HTTP. The rules are in `query/wallet-chains.ts`.
 import type { ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
-import { shownEvidence, type TransactionRef } from '../../model.ts'
+import type { TransactionRef } from '../../model.ts'
+import { claimedIf } from '../../query/claims.ts'
 import { WalletChains, type WalletChainsAnswer } from '../../query/wallet-chains.ts'
 import type { Handler } from '../answer.ts'
-import { headerName, readyAnswer } from '../answer.ts'
+import { completenessHeaders, headerName, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { timestampMax } from '../json-bytes.ts'
 import { dataErrors, incompleteChains, indexHeaders, inPath, inQueryList, jsonSuccess } from '../openapi-parts.ts'
@@ -66,7 +67,10 @@ function answerWalletChains(context: Context): Handler {
     )
     const answer = fromCopy ?? (await wallets.answer({ wallet, chains }, options))
     const ready = readyAnswer({
-      headers: { 'X-Dialect': dialect, ...completenessHeaders(answer) },
+      headers: {
+        ...completenessHeaders(claimedIf(answer.incomplete.length === 0, { ...answer, complete: true }), dialect),
+        ...lacking(answer),
+      },
       body: Buffer.from(JSON.stringify(bodyOf(answer, dialect))) as Buffer<ArrayBuffer>,
     })
     return { ready, keep: isFinal(answer) }
@@ -105,8 +109,6 @@ function transactionOf({ block, hash, timestamp }: TransactionRef) {
   }
 }
 
-function completenessHeaders({ incomplete, evidence }: WalletChainsAnswer): Record<string, string> {
-  const known = evidence === undefined ? {} : { 'X-Index-Evidence': shownEvidence(evidence) }
-  if (incomplete.length === 0) return { 'X-Index-Complete': 'true', ...known }
-  return { 'X-Index-Complete': 'false', 'X-Index-Incomplete-Chains': incomplete.map(headerName).join(', ') }
+function lacking({ incomplete }: WalletChainsAnswer): Record<string, string> {
+  return incomplete.length === 0 ? {} : { 'X-Index-Incomplete-Chains': incomplete.map(headerName).join(', ') }
 }

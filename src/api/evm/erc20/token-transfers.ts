@@ -138,23 +138,23 @@ async function pageOf(list: List, asked: Asked): Promise<Told> {
   const { freshen, cursors, store } = context
   const question = questionOf(list, asked)
   const answer = await list.page(context, question, options)
-  const { total, next, indexComplete, blockExists } = answer
+  const { total, next, complete, blockExists } = answer
   const cursor = next && cursors.seal({ ...next, chain: ledgerOf(next.chain).chain })
   const { chain: ledger, about: contract, page, limit: pageSize } = question
   const envelope = envelopeText({ dialect, version: request.version, total, page, pageSize, cursor })
   const rows = JSON.stringify(transferRecords({ ...answer, dialect }))
   // Of one token; a wallet has many.
-  const isHeld = !indexComplete && list.about === 'token'
+  const isHeld = !complete && list.about === 'token'
   const why = isHeld ? await whyHeld(store, { ledger, contract }) : undefined
   return {
-    body: `{${envelope},"result":${rows},"block_exists":${blockExists},"index_complete":${indexComplete}}`,
+    body: `{${envelope},"result":${rows},"block_exists":${blockExists},"index_complete":${complete}}`,
     headers: {
-      ...completenessHeaders({ ...answer, complete: indexComplete }, dialect),
+      ...completenessHeaders(answer, dialect),
       ...reasonHeaders(why),
       ...deprecationHeaders(query.has(parameters.disableTotal)),
     },
     // An answer that an indexer may complete is not kept: the next request has to ask the indexer again.
-    keep: indexComplete || freshen?.contract === undefined,
+    keep: complete || freshen?.contract === undefined,
   }
 }
 
