@@ -1,14 +1,13 @@
 // The rules of the lists of transfers over several contracts: of a wallet, of a token, of a block, of all. Bounds,
 // completeness, pages, totals. No HTTP and no JSON.
 import { ledgerOf } from '../ledgers.ts'
-import { type Address, type ChainId, type Evidence, type Hash, type Interval, zeroAddress } from '../model.ts'
+import { type Address, type ChainId, type Hash, type Interval, zeroAddress } from '../model.ts'
 import type { IndexReader } from '../store/index-reader.ts'
 import { readWalletRecord } from '../store/indexes/by-wallet.ts'
 import type { IndexName } from '../store/runs/view.ts'
 import type { Store } from '../store/store.ts'
-import { nextCursor } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
-import { type ClaimedOf, claimedIf, freshLook, type Look, verdict } from './claims.ts'
+import { type ClaimedOf, type ClaimViews, claimedIf, freshLook, type Look, type Verdict, verdict } from './claims.ts'
 import type { PageCursor } from './cursor.ts'
 import type { PageLabels } from './find-labels.ts'
 import type { AskBlock, FreshenOptions, IndexingKey } from './freshen.ts'
@@ -17,35 +16,25 @@ import { blockAsker } from './lookups/date-to-block.ts'
 import { blockNumberOf } from './lookups/find-block.ts'
 import { type MixedRows, noRows, spanRows } from './mixed-rows.ts'
 import type { TransferReads } from './nft-transfers.ts'
-import { OneBranch } from './one-branch.ts'
 import type { FactsByContract } from './shown-contracts.ts'
 import { tokenRows, tokenTotal } from './token-rows.ts'
+import { type PageAnswer, pageOf, type TransferList, type WholeTransfers, wholeOf } from './transfer-list.ts'
 import type { TransferSubject } from './transfer-subject.ts'
-import { boundToBranch, type WholeTransfers, wholePages } from './whole-transfers.ts'
 
 /** From the parameters of a first page, or from a cursor. */
 export type ListQuestion = PageCursor & { of: TransferSubject }
 
-export type ListAnswer = {
-  question: ListQuestion
+/** A page of the list. */
+export type MixedTransfers = {
   rows: MixedRows
-  /** Undefined when it was not asked for, or is beyond what one request counts. */
-  total: number | undefined
-  /** Undefined on the last page. */
-  next: PageCursor | undefined
-  blockExists: boolean
-  complete: boolean
-  /** The weakest evidence of a complete answer; undefined where no block is claimed. */
-  evidence: Evidence | undefined
   facts: FactsByContract
   /** Undefined where no address of the page has a label. */
   labels: PageLabels | undefined
 }
 
-export type IndexTransferReads = TransferReads & { askBlock?: AskBlock | undefined }
+export type ListAnswer = PageAnswer<ListQuestion, MixedTransfers>
 
-/** A page of the whole list. */
-export type MixedTransfers = Pick<ListAnswer, 'rows' | 'facts' | 'labels'>
+export type IndexTransferReads = TransferReads & { askBlock?: AskBlock | undefined }
 
 export class IndexTransfers {
   readonly #store: Store
@@ -56,40 +45,29 @@ export class IndexTransfers {
     this.#reads = reads
   }
 
-  async answer(question: ListQuestion, options: FreshenOptions): Promise<ListAnswer> {
-    const found = await this.#reads.claims.readStanding(question.chain, await this.#freshLook(question, options), {
-      read: look => this.#page(question, look.bounds),
-      lookAgain: () => this.#look(question, options),
-    })
-    const { views, bounds, rows: page, complete, evidence } = found
-    const { rows } = page
+  answer(question: ListQuestion, options: FreshenOptions): Promise<ListAnswer> {
+    return pageOf(this.#reads.claims, question, this.#list(question, options))
+  }
+
+  whole(question: ListQuestion, options: FreshenOptions): Promise<WholeTransfers<MixedTransfers>> {
+    return wholeOf(this.#store, question, this.#list(question, options))
+  }
+
+  #list(question: ListQuestion, options: FreshenOptions): TransferList<MixedTransfers> {
+    const { chain, of } = question
     return {
-      ...{ question, ...page, blockExists: bounds.exist, complete, evidence },
-      total: question.countTotal ? await this.#total(question, bounds, rows) : undefined,
-      next: nextCursor(question, rows, views.chain.state?.finalized),
+      chain,
+      index: indexOf(of),
+      waits: of.list === 'token-transfers',
+      look: () => this.#look(question, options),
+      firstLook: () => this.#firstLook(question, options),
+      claim: (views, blocks) => claimOf(of, views, blocks),
+      page: (cursor, bounds) => this.#page({ ...question, ...cursor }, bounds),
+      total: (bounds, rows) => this.#total(question, bounds, rows),
     }
   }
 
-  /** All pages from the first one on, as of the head. `limit` says how many rows each has. */
-  async whole(question: ListQuestion, options: FreshenOptions): Promise<WholeTransfers<MixedTransfers>> {
-    // What an indexer brings comes first, and then what must stay.
-    if (question.of.list === 'token-transfers') await this.#freshLook(question, options)
-    const branch = await OneBranch.now(this.#store, question.chain)
-    const { views, bounds: asked, ...look } = await this.#look(question, options)
-    const { block, bounds, isStored } = boundToBranch(asked, branch)
-    const index = indexOf(question.of)
-    const stands = look.complete && isStored && branch.isFilled(index)
-    const read = async (cursor: PageCursor) => {
-      const page = await this.#page({ ...question, ...cursor }, bounds)
-      return { page, next: nextCursor(cursor, page.rows, views.chain.state?.finalized) }
-    }
-    return {
-      ...{ block, ...claimedIf(stands, verdict(views, bounds.claim)) },
-      pages: wholePages<MixedTransfers>(question, read, () => branch.check(bounds.toBlock!, index)),
-    }
-  }
-
-  #freshLook(question: ListQuestion, options: FreshenOptions): Promise<Look> {
+  #firstLook(question: ListQuestion, options: FreshenOptions): Promise<Look> {
     const { chain, of } = question
     if (of.list === 'wallet-transfers') for (const contract of of.contracts) options.freshen?.asked?.(chain, contract)
     const look = () => this.#look(question, options)
@@ -108,10 +86,7 @@ export class IndexTransfers {
       asked === undefined
         ? { fromBlock: 0, toBlock: -1, claim: undefined, exist: false }
         : await resolveBounds(this.#store, chain, views.chain.state, asked)
-    // No index has the zero address, which gives and receives without being a wallet.
-    const isAnswered = of.list !== 'wallet-transfers' || of.wallet !== zeroAddress
-    const mayBeComplete = isAnswered && views.chain.filled.has(index)
-    return { views, bounds, index, ...claimedIf(mayBeComplete, verdict(views, bounds.claim)) }
+    return { views, bounds, index, ...claimOf(of, views, bounds.claim) }
   }
 
   /** The bounds of one block; undefined where no block of the chain has the hash. */
@@ -172,6 +147,12 @@ export class IndexTransfers {
 function claimedOf(of: TransferSubject): ClaimedOf {
   if (of.list === 'token-transfers') return of.contract
   return of.list === 'wallet-transfers' ? of.contracts : 'every'
+}
+
+function claimOf(of: TransferSubject, views: ClaimViews, blocks: Interval | undefined): Verdict {
+  // No index has the zero address, which gives and receives without being a wallet.
+  const isAnswered = of.list !== 'wallet-transfers' || of.wallet !== zeroAddress
+  return claimedIf(isAnswered && views.chain.filled.has(indexOf(of)), verdict(views, blocks))
 }
 
 type SpanSubject = Exclude<TransferSubject, { list: 'token-transfers' }>

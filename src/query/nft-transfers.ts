@@ -4,42 +4,32 @@
 import type { ShownFacts } from '../annotate/shown-facts.ts'
 import type { ChainTable } from '../chains.ts'
 import { ledgerOf } from '../ledgers.ts'
-import type { Address, Evidence, Position } from '../model.ts'
+import type { Address, Position } from '../model.ts'
 import type { TransferPage } from '../store/index-reader.ts'
 import type { Store, TransferRange } from '../store/store.ts'
 import { idCountOf, layOut, newLayout } from '../store/transfer-payload.ts'
-import { type AnswerRows, answerRows, isSameLog, nextCursor, positionOf } from './answer-rows.ts'
+import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
-import { Claims, claimedIf, freshLook, type Look, verdict } from './claims.ts'
+import { Claims, freshLook, type Look, verdict } from './claims.ts'
 import type { PageCursor } from './cursor.ts'
 import type { PageLabels } from './find-labels.ts'
 import type { FreshenOptions } from './freshen.ts'
 import type { KnownLabels } from './known-labels.ts'
-import { OneBranch } from './one-branch.ts'
 import { ShownContracts } from './shown-contracts.ts'
-import { boundToBranch, type WholeTransfers, wholePages } from './whole-transfers.ts'
+import { type PageAnswer, pageOf, type TransferList, type WholeTransfers, wholeOf } from './transfer-list.ts'
 
 /** From the parameters of a first page, or from a cursor. */
 export type TransfersQuestion = PageCursor & { contract: Address }
 
-export type TransfersAnswer = {
-  question: TransfersQuestion
+/** A page of the list. */
+export type TransfersPage = {
   rows: AnswerRows
-  /** Undefined when it was not asked for. */
-  total: number | undefined
-  /** Undefined on the last page. */
-  next: PageCursor | undefined
-  blockExists: boolean
-  complete: boolean
-  /** The weakest evidence of a complete answer; undefined where no block is claimed. */
-  evidence: Evidence | undefined
   facts: ShownFacts | undefined
   /** Undefined where no address of the page has a label. */
   labels: PageLabels | undefined
 }
 
-/** A page of the whole list. */
-export type TransfersPage = Pick<TransfersAnswer, 'rows' | 'facts' | 'labels'>
+export type TransfersAnswer = PageAnswer<TransfersQuestion, TransfersPage>
 
 export type TransferReads = { claims: Claims; contracts: ShownContracts; labels: KnownLabels }
 
@@ -57,55 +47,25 @@ export class NftTransfers {
     this.#reads = reads
   }
 
-  async answer(question: TransfersQuestion, options: FreshenOptions): Promise<TransfersAnswer> {
-    const { chain, contract } = question
-    const { claims, contracts, labels } = this.#reads
-    const { views, bounds, rows, complete, evidence } = await claims.readStanding(
-      chain,
-      await this.#freshLook(question, options),
-      { read: look => this.#rows(question, rangeOf(question, look.bounds)), lookAgain: () => this.#look(question) },
-    )
-    const range = rangeOf(question, bounds)
+  answer(question: TransfersQuestion, options: FreshenOptions): Promise<TransfersAnswer> {
+    return pageOf(this.#reads.claims, question, this.#list(question, options))
+  }
+
+  whole(question: TransfersQuestion, options: FreshenOptions): Promise<WholeTransfers<TransfersPage>> {
+    return wholeOf(this.#store, question, this.#list(question, options))
+  }
+
+  #list(question: TransfersQuestion, options: FreshenOptions): TransferList<TransfersPage> {
+    const look = () => this.#look(question)
     return {
-      question,
-      rows,
-      total: question.countTotal ? await this.#total(question, range, rows) : undefined,
-      next: nextCursor(question, rows, views.chain.state?.finalized),
-      blockExists: bounds.exist,
-      complete,
-      evidence,
-      facts: await contracts.ofOne(chain, contract),
-      labels: await labels.ofPage(ledgerOf(chain).chain, rows.stored),
+      chain: question.chain,
+      waits: true,
+      look,
+      firstLook: () => freshLook(look, ({ complete }) => complete, question, options),
+      claim: verdict,
+      page: (cursor, bounds) => this.#page({ ...question, ...cursor }, bounds),
+      total: (bounds, rows) => this.#total(question, rangeOf(question, bounds), rows),
     }
-  }
-
-  /** All pages from the first one on, as of the head. `limit` says how many rows each has. */
-  async whole(question: TransfersQuestion, options: FreshenOptions): Promise<WholeTransfers<TransfersPage>> {
-    const { chain, contract } = question
-    // What an indexer brings comes first, and then what must stay.
-    await this.#freshLook(question, options)
-    const branch = await OneBranch.now(this.#store, chain)
-    const { views, bounds: asked } = await this.#look(question)
-    const { block, bounds, isStored } = boundToBranch(asked, branch)
-    const claim = claimedIf(isStored, verdict(views, bounds.claim))
-    const range = rangeOf(question, bounds)
-    const facts = await this.#reads.contracts.ofOne(chain, contract)
-    const read = async (cursor: PageCursor) => {
-      const rows = await this.#rows({ ...question, ...cursor }, range)
-      const labels = await this.#reads.labels.ofPage(ledgerOf(chain).chain, rows.stored)
-      return { page: { rows, facts, labels }, next: nextCursor(cursor, rows, views.chain.state?.finalized) }
-    }
-    const pages = wholePages<TransfersPage>(question, read, () => branch.check(bounds.toBlock!))
-    return { block, ...claim, pages }
-  }
-
-  #freshLook(question: TransfersQuestion, options: FreshenOptions): Promise<Look> {
-    return freshLook(
-      () => this.#look(question),
-      ({ complete }) => complete,
-      question,
-      options,
-    )
   }
 
   async #look(question: TransfersQuestion): Promise<Look> {
@@ -113,6 +73,13 @@ export class NftTransfers {
     const views = await this.#reads.claims.views(chain, contract)
     const bounds = await resolveBounds(this.#store, chain, views.chain.state, question)
     return { views, bounds, ...verdict(views, bounds.claim) }
+  }
+
+  async #page(question: TransfersQuestion, bounds: BlockBounds): Promise<TransfersPage> {
+    const { chain, contract } = question
+    const rows = await this.#rows(question, rangeOf(question, bounds))
+    const facts = await this.#reads.contracts.ofOne(chain, contract)
+    return { rows, facts, labels: await this.#reads.labels.ofPage(ledgerOf(chain).chain, rows.stored) }
   }
 
   async #rows(question: TransfersQuestion, range: TransferRange): Promise<AnswerRows> {
