@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { patience, walkConsole } from './console-walk.ts'
 import { truthByContract } from './evm-harness.ts'
+import { pythonPath } from './python.ts'
 import { someCases } from './release-runs.ts'
 import { seeded } from './seed.ts'
 import { seededCoin } from './seed-tokens.ts'
@@ -13,13 +14,6 @@ import { thorough } from './thorough.ts'
 const run = promisify(execFile)
 /** Nothing that would help a paste: neither a key nor settings. */
 const bare = { env: { PATH: process.env.PATH, HOME: '/nonexistent' } }
-
-async function hasPython(): Promise<boolean> {
-  return await run('python3', ['--version']).then(
-    () => true,
-    () => false,
-  )
-}
 
 walkConsole(walk => {
   const { open, newPage, accept, acceptState } = walk
@@ -291,7 +285,7 @@ walkConsole(walk => {
     isAnswer((await run('sh', ['-c', await code('curl')], bare)).stdout)
     const typescript = ['--input-type=module-typescript', '-e', await code('TypeScript')]
     isAnswer((await run(process.execPath, typescript, bare)).stdout)
-    if (await hasPython()) isAnswer((await run('python3', ['-c', await code('Python')], bare)).stdout)
+    if (pythonPath !== undefined) isAnswer((await run(pythonPath, ['-c', await code('Python')], bare)).stdout)
     else console.warn('python3 was not found, so the Python code was not run.')
     expect(await code('SDK')).toContain(`apiKey: '${walk.world.key}'`)
     await acceptState(page, 'code')
@@ -882,8 +876,8 @@ walkConsole(walk => {
     await page.getByRole('tab', { name: 'Python' }).click()
     const python = (await page.getByRole('region', { name: 'Code' }).locator('pre').textContent())!
     expect(python).toContain('data=json.dumps({')
-    if (await hasPython()) {
-      const { stdout } = await run('python3', ['-c', python], bare)
+    if (pythonPath !== undefined) {
+      const { stdout } = await run(pythonPath, ['-c', python], bare)
       expect((JSON.parse(stdout) as unknown[]).length).toBe(2)
     }
     // What is never asked only to be looked at is of no chain.

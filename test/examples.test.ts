@@ -1,5 +1,4 @@
 // Every program of `examples/`, run as its users run it against a service with known rows.
-import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,6 +9,7 @@ import { noActivity } from '../src/store/packed-activity.ts'
 import { CommandRun } from './command-run.ts'
 import { fillListed, row } from './listed-transfers.ts'
 import { apes, blockOf, carol, chain } from './plain-rows.ts'
+import { pythonPath } from './python.ts'
 import { seed, seeded } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 
@@ -98,10 +98,8 @@ test('the wallet page shows NFTs, and keeps the key to itself', async () => {
   expect((await fetch(`${url}/other`)).status).toBe(404)
 })
 
-const hasPython = spawnSync('python3', ['--version']).status === 0
-
-test.skipIf(!hasPython)('the Python program prints chains and every page of NFTs', async () => {
-  const { code, stdout, stderr } = await begin('python3', 'wallet.py', [seeded.alice]).ended()
+test.skipIf(pythonPath === undefined)('the Python program prints chains and every page of NFTs', async () => {
+  const { code, stdout, stderr } = await begin(pythonPath!, 'wallet.py', [seeded.alice]).ended()
   expect([code, stderr]).toEqual([0, ''])
   expect(stdout).toMatch(/^eth: active from 20/m)
   const nfts = stdout.match(/^ {2}.+ #\d+$/gm)!
@@ -110,10 +108,14 @@ test.skipIf(!hasPython)('the Python program prints chains and every page of NFTs
   expect(stdout).toMatch(new RegExp(`^${nfts.length} NFTs on eth`, 'm'))
 })
 
-test.skipIf(!hasPython)('the Python program ends quietly when its reader has enough', async () => {
+test.skipIf(pythonPath === undefined)('the Python program ends quietly when its reader has enough', async () => {
   const program = join(examples, 'wallet.py')
   const environment = { ALMANAC_URL: api.url, ALMANAC_KEY: api.key, PYTHONUNBUFFERED: '1' }
-  const run = new CommandRun(['sh', '-c', `python3 '${program}' ${seeded.alice} | head -n 1`], folder, environment)
+  const run = new CommandRun(
+    ['sh', '-c', `'${pythonPath}' '${program}' ${seeded.alice} | head -n 1`],
+    folder,
+    environment,
+  )
   runs.push(run)
   expect(await run.ended()).toEqual({ code: 0, stdout: expect.stringMatching(/^eth: active.*\n$/), stderr: '' })
 })

@@ -1,10 +1,11 @@
 // The retrying client of the guide to errors, in each language that decides by itself: it asks again what the table of
 // the guide says, and nothing else.
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pythonPath } from './python.ts'
 import { guideCalls } from './readme-blocks.ts'
 import { someCases } from './release-runs.ts'
 
@@ -32,11 +33,10 @@ afterAll(() => {
 })
 
 const example = guideCalls.find(({ lines }) => lines.some(line => line.includes('retry_after')))!
-const hasPython = spawnSync('python3', ['--version']).status === 0
 const programs: readonly (readonly [string, string, readonly string[]])[] = [
   ['curl', 'sh', ['-euc', example.lines.join('\n')]],
   ['TypeScript', process.execPath, ['--input-type=module-typescript', '--eval', example.typescript!]],
-  ...(hasPython ? [['Python', 'python3', ['-c', example.python!]] as const] : []),
+  ...(pythonPath === undefined ? [] : [['Python', pythonPath, ['-c', example.python!]] as const]),
 ]
 
 /** How often it asked; what it prints and how it ends is its own. */

@@ -1,5 +1,5 @@
 // The sandbox as a newcomer meets it: `npm start` with no configuration, the lines that it prints, and nothing left of it afterwards.
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -12,6 +12,7 @@ import { almanacMain } from './bundled-service.ts'
 import { Checkout } from './checkout.ts'
 import { withInstalledSdk } from './clients/sdk-place.ts'
 import { CommandRun } from './command-run.ts'
+import { pythonPath } from './python.ts'
 import { callBlocks, guideCalls, shellBlocks } from './readme-blocks.ts'
 import { isRelease } from './release-runs.ts'
 
@@ -107,8 +108,6 @@ async function expectAnswer(line: string, answer: unknown): Promise<void> {
   const known = isOfWallet ? new Set(['page', 'page_size']) : lasting
   expect(constantsOf(answered, known), line).toEqual(constantsOf(answer, known))
 }
-
-const hasPython = spawnSync('python3', ['--version']).status === 0
 
 async function expectPrinted([program, ...args]: readonly [string, ...string[]]): Promise<void> {
   const { stdout, stderr } = await promisify(execFile)(program, args, { cwd: checkout.directory })
@@ -225,7 +224,7 @@ describe('the sandbox', { timeout: startedWithinMs + 150_000 }, () => {
       for (const program of [typescript, asked && withInstalledSdk(asked)])
         if (program !== undefined)
           await expectPrinted([process.execPath, '--input-type=module-typescript', '--eval', here(program)])
-      if (python !== undefined && hasPython) await expectPrinted(['python3', '-c', here(python)])
+      if (python !== undefined && pythonPath !== undefined) await expectPrinted([pythonPath, '-c', here(python)])
     }
 
     // The README's commands for operators work on it, from the same directory.

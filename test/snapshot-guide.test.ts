@@ -1,10 +1,11 @@
 // The commands of the guide to snapshots, run from top to bottom as they stand there.
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { pythonPath } from './python.ts'
 import { seed, seeded } from './seed.ts'
 import { serveApi } from './served-api.ts'
 
@@ -14,7 +15,6 @@ const guide = readFileSync(new URL('../docs/guides/snapshot-of-holders.md', impo
   .replaceAll('_block=400', '_block=20000')
 const blocksIn = (language: string) =>
   [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, text]) => text!)
-const hasPython = spawnSync('python3', ['--version']).status === 0
 
 test('every command of the guide works, and the files are whole', async () => {
   const api = await serveApi({ fill: seed })
@@ -41,7 +41,7 @@ test('every command of the guide works, and the files are whole', async () => {
     // In other languages the same file, checked before it is written.
     const others = [
       ...blocksIn('ts').map(program => [process.execPath, '--input-type=module-typescript', '--eval', here(program)]),
-      ...(hasPython ? blocksIn('python').map(program => ['python3', '-c', here(program)]) : []),
+      ...(pythonPath === undefined ? [] : blocksIn('python').map(program => [pythonPath, '-c', here(program)])),
     ] as [string, ...string[]][]
     expect(others.length).toBeGreaterThan(0)
     for (const [program, ...args] of others) {

@@ -1,10 +1,11 @@
 // The examples of the guide to moving, run as they stand there: curl, TypeScript, Python and the public SDK.
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pythonPath } from '../python.ts'
 import { seed, seeded } from '../seed.ts'
 import { type ServedApi, serveApi } from '../served-api.ts'
 import { withInstalledSdk } from './sdk-place.ts'
@@ -60,10 +61,8 @@ test('TypeScript gets every page', async () => {
   expect(printed.trim().split('\n')).toHaveLength(transfers)
 })
 
-const hasPython = spawnSync('python3', ['--version']).status === 0
-
-test.skipIf(!hasPython)('Python gets every page', async () => {
-  const printed = await run('python3', [written('pages.py', examples[2]!.text)])
+test.skipIf(pythonPath === undefined)('Python gets every page', async () => {
+  const printed = await run(pythonPath!, [written('pages.py', examples[2]!.text)])
   expect(printed.trim().split('\n')).toHaveLength(transfers)
 })
 
