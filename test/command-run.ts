@@ -55,7 +55,7 @@ export class CommandRun {
   async until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
     const deadline = performance.now() + writtenTimeoutMs
     // A condition that asks the service often is most of what the service does.
-    for (let waitMs = 10; !(await condition()); waitMs = Math.min(2 * waitMs, 100)) {
+    for (let waitMs = 10; !(await condition()); waitMs = Math.min(2 * waitMs, 200)) {
       if (performance.now() > deadline || this.child.exitCode !== null || this.child.signalCode !== null)
         throw new Error(`${what} did not happen. stderr:\n${this.stderr}`)
       await delay(waitMs)

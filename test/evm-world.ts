@@ -13,7 +13,7 @@ export const finality = 6
 export const key = 'the-operator-key'
 const pageSize = 40
 /** For what comes with the next poll. */
-export const patience = { timeout: 60_000, interval: 100 }
+export const patience = { timeout: 60_000, interval: 200 }
 
 type Page = { cursor: string; result: TransferRecord[]; index_complete: boolean }
 type WalletAnswer = { complete: string | null; first?: TransactionRecord; last?: TransactionRecord }
