@@ -5,6 +5,7 @@ import type { ChainPace, ChainSetup } from '../src/evm/index/chain-indexer.ts'
 import type { ChainId } from '../src/model.ts'
 import { expectContractTruth, expectFullTruth, expectNothingWrong } from './evm-fault-checks.ts'
 import { caughtUp, patienceMs, startIndexer, temporaryStore, truthByContract } from './evm-harness.ts'
+import { someCases } from './release-runs.ts'
 import type { Fault } from './sim/faults.ts'
 import { startSimNode } from './sim/node.ts'
 
@@ -37,13 +38,15 @@ async function run(endpoints: readonly (readonly Fault[])[], index: ChainSetup['
   return { node, store, truth, contract: contract!, ...started }
 }
 
-test.each([
+const besides: [ChainSetup['index'], Style][] = [
   ['full', { answer: 'geth' }],
   ['full', { answer: 'empty', keeps: 'blocks' }],
   ['on-demand', { answer: 'erigon', keeps: 'blocks' }],
   ['on-demand', { answer: 'null' }],
   ['on-demand', { answer: 'empty', keeps: 'blocks' }],
-] as [ChainSetup['index'], Style][])(
+]
+
+test.each(someCases(besides, 2))(
   'beside an archive node, %s, %o: whole, and both are healthy',
   async (index, style) => {
     const { node, store, indexer, rpc, contract, truth } = await run([[{ kind: 'pruned', below, ...style }], []], index)
@@ -58,35 +61,34 @@ test.each([
   },
 )
 
-test.each([
+const alone: [ChainSetup['index'], Style][] = [
   ['full', { answer: 'geth' }],
   ['full', { answer: 'empty', keeps: 'blocks' }],
-  ['on-demand', { answer: 'geth' }],
   ['on-demand', { answer: 'empty', keeps: 'blocks' }],
-] as [ChainSetup['index'], Style][])(
-  'alone, %s, %o: what it has is there, and the reason is told',
-  async (index, style) => {
-    const { node, store, indexer, rpc, contract } = await run([[{ kind: 'pruned', below, ...style }]], index)
-    const id = node.chain.options.chainId as ChainId
-    const status = await until(indexer, ({ state }) => state === 'stalled')
-    expect(status.reason).toMatch(/^No sim endpoint has blocks below 120: .* Try: add `history:` or an archive node/)
-    expect(status.rpc).toMatchObject([{ healthy: true, reason: undefined, history_from: below }])
-    const covered = index === 'full' ? await store.coverage(id, 'full') : await store.contractCoverage(id, contract)
-    const missing = missingIntervals(covered, { from: 0, to: node.chain.head })
-    expect(missing).toMatchObject([{ to: below - 1 }])
-    await expectNothingWrong(store, node.chain)
-    const calls = () => [...node.endpoints[0]!.calls].filter(([method]) => method !== 'eth_getBlockByNumber')
-    const before = calls()
-    await new Promise(resolve => setTimeout(resolve, 200))
-    expect(calls()).toEqual(before)
-    node.mine(3)
-    const { head } = node.chain
-    await until(indexer, status => status.head === head && status.lag_seconds === 0)
-    node.endpoints[0]!.faults = []
-    rpc.setEndpoints(node.endpoints.map(({ url }) => ({ url })))
-    await caughtUp(indexer, node)
-  },
-)
+  ['on-demand', { answer: 'geth' }],
+]
+
+test.each(someCases(alone, 2))('alone, %s, %o: what it has is there, and the reason is told', async (index, style) => {
+  const { node, store, indexer, rpc, contract } = await run([[{ kind: 'pruned', below, ...style }]], index)
+  const id = node.chain.options.chainId as ChainId
+  const status = await until(indexer, ({ state }) => state === 'stalled')
+  expect(status.reason).toMatch(/^No sim endpoint has blocks below 120: .* Try: add `history:` or an archive node/)
+  expect(status.rpc).toMatchObject([{ healthy: true, reason: undefined, history_from: below }])
+  const covered = index === 'full' ? await store.coverage(id, 'full') : await store.contractCoverage(id, contract)
+  const missing = missingIntervals(covered, { from: 0, to: node.chain.head })
+  expect(missing).toMatchObject([{ to: below - 1 }])
+  await expectNothingWrong(store, node.chain)
+  const calls = () => [...node.endpoints[0]!.calls].filter(([method]) => method !== 'eth_getBlockByNumber')
+  const before = calls()
+  await new Promise(resolve => setTimeout(resolve, 200))
+  expect(calls()).toEqual(before)
+  node.mine(3)
+  const { head } = node.chain
+  await until(indexer, status => status.head === head && status.lag_seconds === 0)
+  node.endpoints[0]!.faults = []
+  rpc.setEndpoints(node.endpoints.map(({ url }) => ({ url })))
+  await caughtUp(indexer, node)
+})
 
 test('without an index of old transactions: their blocks show them, and the node stays healthy', async () => {
   const { node, store, indexer, rpc, contract, truth } = await run(
