@@ -127,9 +127,13 @@ async function knownContracts(store: Store, chain: Chain): Promise<Address[]> {
 function requireCovered(chain: Chain, interval: Interval, covered: readonly Interval[], contract?: Address): void {
   const [gap] = missingIntervals(covered, interval)
   if (gap === undefined) return
-  const whose = contract === undefined ? chain.name : `${chain.name} contract ${contract}`
+  const { ledger } = ledgerOf(chain.id)
+  const name = ledgerName(chain.name, ledger)
+  const whose = contract === undefined ? name : `${name} contract ${contract}`
+  // No other command indexes tokens.
+  const command = ledger === 'erc20' ? 'start' : `sync --chain ${JSON.stringify(chain.name)}`
   throw new AlmanacError('not_found', `Blocks ${gap.from} to ${gap.to} of ${whose} are not indexed.`, {
-    hint: `index them first with almanac sync --chain ${JSON.stringify(chain.name)}, or give a range that is covered.`,
+    hint: `index them first with almanac ${command}, or give a range that is covered.`,
   })
 }
 
