@@ -6,7 +6,9 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MediaLinks } from '../src/api/media/media-links.ts'
 import { nft } from '../src/api/schemas.ts'
+import { readConsole } from '../src/cli/service/built-pages.ts'
 import { browserPath, browserRequired, launchBrowser } from './browser.ts'
+import { pagesAreBuilt } from './built-pages.ts'
 import { alice, apes, chain, fillFinal, plainRow } from './plain-rows.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 
@@ -64,7 +66,9 @@ beforeAll(async () => {
   // The last one was not read.
   const ids = Array.from({ length: uris.length + 1 }, (_, at) => BigInt(at + 1))
   const token = (tokenId: bigint) => plainRow(apes, Number(tokenId), { tokenId })
+  await pagesAreBuilt()
   api = await serveApi({
+    parts: { console: readConsole() },
     fill: async store => {
       await fillFinal(store, ids.map(token))
       const read = uris.map((uri, at) => ({ contract: apes, tokenId: ids[at]!, uri, readAtMs: 1_790_000_000_000 }))
@@ -190,6 +194,37 @@ inBrowser('in a browser hostile pictures run nothing and fetch nothing', { timeo
     await open(page, await linkOf(2), () => ({ 'content-type': 'image/svg+xml' }))
     const noticed = ['/script', '/image.png', '/foreign.png', '/refresh']
     await expect.poll(() => asked, { timeout: 10_000 }).toEqual(expect.arrayContaining(noticed))
+  } finally {
+    await browser.close()
+  }
+})
+
+inBrowser('the console shows pictures, and quiet boxes where there are none', { timeout: 60_000 }, async () => {
+  const before = [...asked]
+  const browser: Browser = await launchBrowser()
+  try {
+    const page = await browser.newPage()
+    const to = async (path: string) => {
+      await page.goto('about:blank')
+      await page.goto(`${api.url}/#key=${api.key}&${path}`, { waitUntil: 'commit' })
+    }
+    await to(`/wallet/${alice}/nfts?chain=eth`)
+    await page.locator('.gallery img').first().waitFor()
+    const boxes = page.locator('.gallery .picture')
+    expect(await boxes.count()).toBe(12)
+    // Of five one is a script that calls itself a picture.
+    await expect.poll(() => page.locator('.gallery img').count()).toBe(4)
+    const sizes =
+      "Array.from(document.querySelectorAll('.gallery .picture'), box => box.clientWidth + ' ' + box.clientHeight)"
+    expect(new Set(await page.evaluate<string[]>(sizes)).size).toBe(1)
+    await page.getByRole('tab', { name: 'Table' }).click()
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(12)
+    await to(`/token/eth/${apes}/1`)
+    await expect.poll(() => page.evaluate('document.querySelector(".picture.large img")?.naturalWidth')).toBe(60)
+    await to(`/token/eth/${apes}/7`)
+    await page.getByRole('heading', { name: '#7' }).waitFor()
+    expect(await page.locator('.picture.large').textContent()).toBe('#7')
+    expect(asked).toEqual(before)
   } finally {
     await browser.close()
   }

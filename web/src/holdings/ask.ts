@@ -39,7 +39,10 @@ export function askPortfolio(network: string, address: string, signal: AbortSign
 }
 
 export function askWalletNfts({ wallet: address, ...page }: Wallet & Page, signal: AbortSignal) {
-  return service.GET('/api/v2.2/{address}/nft', { params: { path: { address }, query: pageQuery(page) }, signal })
+  return service.GET('/api/v2.2/{address}/nft', {
+    params: { path: { address }, query: { ...pageQuery(page), media_items: true } },
+    signal,
+  })
 }
 
 export function askWalletCollections({ wallet: address, ...page }: Wallet & Page, signal: AbortSignal) {
@@ -103,7 +106,7 @@ export function askErc20Holders({ chain, contract: address }: Contract, signal: 
 
 export function askOwners({ contract: address, ...page }: Contract & Page & AsOf, signal: AbortSignal) {
   return service.GET('/api/v2.2/nft/{address}/owners', {
-    params: { path: { address }, query: { ...pageQuery(page), ...asOfQuery(page) } },
+    params: { path: { address }, query: { ...pageQuery(page), ...asOfQuery(page), media_items: true } },
     signal,
   })
 }
@@ -150,7 +153,7 @@ export function askHead(chain: string, signal: AbortSignal) {
 
 export function askNft({ chain, contract: address, tokenId: token_id }: Token, signal: AbortSignal) {
   return service.GET('/api/v2.2/nft/{address}/{token_id}', {
-    params: { path: { address, token_id }, query: { chain } },
+    params: { path: { address, token_id }, query: { chain, media_items: true } },
     signal,
   })
 }

@@ -43,9 +43,12 @@ export function Marks({ of }: { of: Marked }) {
   )
 }
 
+/** The flags are texts in one of the two dialects. */
+export function isSet(flag: Flag): boolean {
+  return flag === true || flag === 'true'
+}
+
 export function FlagMarks({ of }: { of: Omit<Marked, 'contract_type'> }) {
-  // The flags are texts in one of the two dialects.
-  const isSet = (flag: Flag) => flag === true || flag === 'true'
   return (
     <>
       {isSet(of.verified_collection) && <Badge word="verified" tone="good" />}

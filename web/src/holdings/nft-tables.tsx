@@ -5,6 +5,7 @@ import { amountText, countText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
 import { CollectionLink, FlagMarks, TokenLink } from './nft-links.tsx'
+import { Picture, pictureOf } from './picture.tsx'
 
 type Nft = Schemas['NftOwner']
 type Collection = Omit<Schemas['WalletCollections']['result'][number], 'collection_logo' | 'collection_banner_image'>
@@ -77,6 +78,7 @@ function Held({ row, chain }: { row: Nft; chain: string }) {
   return (
     <>
       <td data-title="Token">
+        {pictureOf(row) !== undefined && <Picture of={row} size="small" />}
         <TokenLink chain={chain} contract={row.token_address} id={row.token_id} />
       </td>
       <td data-title="Amount" class="number aside" title={row.amount}>

@@ -14,6 +14,7 @@ import {
   askWalletTransfers,
 } from './ask.ts'
 import { Erc20TransfersTable, TokensTable } from './erc20-tables.tsx'
+import { isDrawn, NftViews } from './gallery.tsx'
 import { ListSection, syncingText } from './list-section.tsx'
 import { CollectionsTable, NftTable } from './nft-tables.tsx'
 import { TransfersTable } from './transfers-table.tsx'
@@ -22,7 +23,7 @@ import { isComplete, useHoldings } from './use-holdings.ts'
 type Props = { wallet: string; chain: string; cursor: string | undefined }
 
 export function WalletNfts({ wallet, chain, cursor }: Props) {
-  const state = useHoldings({ wallet, chain, cursor }, askWalletNfts)
+  const state = useHoldings({ wallet, chain, cursor }, askWalletNfts, isDrawn)
   const { answered, problem } = useHoldings({ wallet, chain }, askWalletStats).value
   const stats = answered?.data
   const soFar = (count: string) => countSoFar(Number(count), isComplete(answered!))
@@ -45,7 +46,7 @@ export function WalletNfts({ wallet, chain, cursor }: Props) {
         whole={{ path: [wallet, 'nft'], query: { chain }, name: `nfts-${chain}-${wallet}` }}
         hrefTo={next => hrefOf(['wallet', wallet, 'nfts'], { chain, cursor: next })}
       >
-        {rows => <NftTable rows={rows} chain={chain} />}
+        {rows => <NftViews rows={rows} chain={chain} table={<NftTable rows={rows} chain={chain} />} />}
       </ListSection>
     </>
   )

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks'
 import { ContractHeading } from '../chain/contract-heading.tsx'
 import { type AsOf, type Ends, momentProblem } from '../holdings/as-of.ts'
 import { askCollectionStats, askFirstTransfer, askHead, askOwners } from '../holdings/ask.ts'
+import { isDrawn, NftViews } from '../holdings/gallery.tsx'
 import { HoldersPanel } from '../holdings/holders-panel.tsx'
 import { ListSection } from '../holdings/list-section.tsx'
 import { MomentSlider } from '../holdings/moment-slider.tsx'
@@ -17,7 +18,7 @@ type Props = { chain: string; address: string; cursor: string | undefined; asOf:
 
 export function HoldersPage({ chain, address, cursor, asOf }: Props) {
   const contract = { chain, contract: address }
-  const state = useHoldings({ ...contract, cursor, ...asOf }, askOwners)
+  const state = useHoldings({ ...contract, cursor, ...asOf }, askOwners, isDrawn)
   const counted = useHoldings({ ...contract, ...asOf }, askCollectionStats).value
   const stats = counted.answered?.data
   const first = useHoldings(contract, askFirstTransfer).value
@@ -74,7 +75,7 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
           </a>
         }
       >
-        {rows => <OwnersTable rows={rows} chain={chain} />}
+        {rows => <NftViews rows={rows} chain={chain} table={<OwnersTable rows={rows} chain={chain} />} />}
       </ListSection>
     </>
   )

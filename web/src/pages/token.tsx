@@ -6,6 +6,7 @@ import { askNft, askTokenOwners, askTokenStats, askTokenTransfers } from '../hol
 import { ListSection } from '../holdings/list-section.tsx'
 import { CollectionLink, Marks } from '../holdings/nft-links.tsx'
 import { OwnersTable } from '../holdings/nft-tables.tsx'
+import { Picture } from '../holdings/picture.tsx'
 import { TransfersTable } from '../holdings/transfers-table.tsx'
 import { isComplete, useHoldings } from '../holdings/use-holdings.ts'
 import { AddressText, zeroAddress } from '../parts/address-text.tsx'
@@ -78,9 +79,6 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
         </section>
       ) : (
         <>
-          {answered === undefined && problem === undefined && (
-            <Skeleton facts={['Held by', 'Changed in block', 'Minted in block', 'Transfers']} />
-          )}
           {isUnheld && (
             <p class="note">
               {problem?.mayCome
@@ -94,7 +92,19 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
           {problem !== undefined && !isUnheld && transfers.problem === undefined && (
             <FailureNote problem={problem} what="The holder could not be loaded." onRetry={again} />
           )}
-          {nft !== undefined && <TokenFacts nft={nft} token={token} />}
+          <div class="pictured">
+            <Picture
+              of={nft ?? { token_id: tokenId, possible_spam: false }}
+              size="large"
+              alt={`Picture of ${name || 'token'} #${shortText(tokenId, 6)}`}
+            />
+            <div>
+              {answered === undefined && problem === undefined && (
+                <Skeleton facts={['Held by', 'Changed in block', 'Minted in block', 'Transfers']} />
+              )}
+              {nft !== undefined && <TokenFacts nft={nft} token={token} />}
+            </div>
+          </div>
           <div class="columns aside">
             <div class="stack">
               <ListSection
