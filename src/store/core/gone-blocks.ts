@@ -1,7 +1,7 @@
 // What was told of a chain and holds no longer: the blocks that reorganisations replaced, with their transfers, and the
 // blocks whose final rows were taken back. Those who told of them retract by it (`query/changes/`). Callers hold the
 // transaction.
-import { bytesOfHex, hexOf } from '../../hex.ts'
+import { bytesOfHex, hexOf, textOfKey } from '../../hex.ts'
 import { comparePositions, type Hash, type Interval } from '../../model.ts'
 import { transferKey, transferValue } from '../runs/transfer-view.ts'
 import type { GoneBlock, TakenBack } from '../store.ts'
@@ -9,7 +9,7 @@ import type { ChainRow } from './chain-row.ts'
 import type { Dictionary } from './dictionary.ts'
 import { packTransfers, recentBlock } from './recent-block.ts'
 import { mixedPageOf } from './transfer-pages.ts'
-import { type Cells, insert, put, row, rows, run, type Work } from './work.ts'
+import { type Cells, insert, put, type Row, row, rows, run, type Work } from './work.ts'
 
 /** Bounds what is in memory while they are moved. */
 const blocksPerStep = 256
@@ -29,9 +29,15 @@ export function* keepGone({ chain, finalized }: ChainRow, above: number, keptMs:
   for (let after = above; ; ) {
     const last = (yield* rows(find, chain, after)).at(-1)?.[0]
     if (last === undefined) return
+    const stored = Map.groupBy(yield* rows(findParts, chain, after, last), ([number]) => number)
+    const before = yield* knownGone(
+      chain,
+      [...stored.values()].map(([first]) => first![2]),
+    )
     const gone: Cells[] = []
-    for (const parts of Map.groupBy(yield* rows(findParts, chain, after, last), ([number]) => number).values()) {
-      const [number, , hash, timestamp, transfers] = parts[0]!
+    for (const its of stored.values()) {
+      const [number, , hash, timestamp, transfers] = its[0]!
+      const parts = [...its, ...(before.get(textOfKey(hash)) ?? [])]
       const packed = parts.length === 1 ? transfers : packTransfers(recentBlock(parts).transfers())
       const of = { parent_number: parent.number, parent_hash: parent.hash }
       gone.push({ chain, hash, number, ...of, timestamp, transfers: packed, gone_at: atMs })
@@ -40,6 +46,15 @@ export function* keepGone({ chain, finalized }: ChainRow, above: number, keptMs:
     yield* put('gone_blocks', gone)
     after = last
   }
+}
+
+/**
+ * Of blocks that went before and came back, as a further part of them: rows that had come on demand may be missing
+ * since.
+ */
+function* knownGone(chain: number, hashes: readonly Uint8Array[]): Work<Map<string, Row[]>> {
+  const find = `SELECT number, -1, hash, timestamp, transfers FROM gone_blocks WHERE hash IN $1:blobs AND chain = $2`
+  return Map.groupBy(yield* rows(find, hashes, chain), ([, , hash]) => textOfKey(hash))
 }
 
 type Parent = { number: number; hash: Uint8Array | null }
