@@ -113,6 +113,13 @@ export function isCovered(covered: readonly Interval[], wanted: Interval): boole
   return missingIntervals(covered, wanted).length === 0
 }
 
+/** The last of the blocks from one on that are covered without a gap; the one before it if it is not covered. */
+export function coveredTo(covered: readonly Interval[], from: number): number {
+  let next = from
+  for (const interval of covered) if (interval.from <= next && interval.to >= next) next = interval.to + 1
+  return next - 1
+}
+
 /** The weakest evidence for any block of `wanted`; undefined if a block is not covered. */
 export function weakestEvidence(covered: readonly CoveredInterval[], wanted: Interval): Evidence | undefined {
   const best = covered.reduce<CoveredInterval[]>(addCoverage, [])

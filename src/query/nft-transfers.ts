@@ -77,22 +77,9 @@ export class NftTransfers {
 
   async #page(question: TransfersQuestion, bounds: BlockBounds): Promise<TransfersPage> {
     const { chain, contract } = question
-    const rows = await this.#rows(question, rangeOf(question, bounds))
+    const rows = await contractRows(this.#store, rangeOf(question, bounds), question)
     const facts = await this.#reads.contracts.ofOne(chain, contract)
     return { rows, facts, labels: await this.#reads.labels.ofPage(ledgerOf(chain).chain, rows.stored) }
-  }
-
-  async #rows(question: TransfersQuestion, range: TransferRange): Promise<AnswerRows> {
-    const { order, limit, after, mayContinue } = question
-    // One row more than the page holds shows whether there is a next one.
-    const query = { ...range, order, limit: limit + 1 }
-    if (after === undefined) return answerRows(await this.#store.transferPage(query), question)
-    if (mayContinue && order === 'asc') {
-      // A range is stored at its first id, which the run has passed.
-      const page = await this.#store.transferPage({ ...query, after: { ...after, batchIndex: -1 } })
-      if (startsWithinRange(page, after)) return answerRows(page, question)
-    }
-    return answerRows(await this.#store.transferPage({ ...query, after }), question)
   }
 
   /**
@@ -102,6 +89,23 @@ export class NftTransfers {
   async #total({ page, limit }: TransfersQuestion, range: TransferRange, rows: AnswerRows): Promise<number> {
     return rows.more ? await this.#store.transferCount(range) : page * limit + rows.length
   }
+}
+
+export async function contractRows(
+  store: Pick<Store, 'transferPage'>,
+  range: TransferRange,
+  question: PageCursor,
+): Promise<AnswerRows> {
+  const { order, limit, after, mayContinue } = question
+  // One row more than the page holds shows whether there is a next one.
+  const query = { ...range, order, limit: limit + 1 }
+  if (after === undefined) return answerRows(await store.transferPage(query), question)
+  if (mayContinue && order === 'asc') {
+    // A range is stored at its first id, which the run has passed.
+    const page = await store.transferPage({ ...query, after: { ...after, batchIndex: -1 } })
+    if (startsWithinRange(page, after)) return answerRows(page, question)
+  }
+  return answerRows(await store.transferPage({ ...query, after }), question)
 }
 
 function rangeOf({ chain, contract }: TransfersQuestion, { fromBlock, toBlock }: BlockBounds): TransferRange {
