@@ -264,6 +264,7 @@ const sections: { title: string; text: string; has: (path: readonly string[]) =>
     has: path => path[0] === 'solana',
   },
   { title: 'Limits', text: '', has: path => path[0] === 'limits' },
+  { title: 'Changes', text: '', has: path => path[0] === 'changes' },
   {
     title: 'Browsers and logs',
     text: '<!-- also: logs, log, log file, where are the logs, verbose, debug -->',

@@ -176,6 +176,12 @@ export const errorGuide: Readonly<Record<ErrorCode, { of: 'request' | 'operator'
       'A whole list (CSV, NDJSON) changed while it was read: a reorganisation replaced blocks, or rows were taken away. Before the first row this is the answer; later the connection is cut.',
     solve: 'Ask again, after `Retry-After`. A list that was cut has no last line that says `complete`.',
   },
+  position_gone: {
+    of: 'request',
+    means:
+      'What was told of changes up to this position cannot be followed any more: final rows were taken back by a repair or by forgetting, a backup was restored, or the position is of a replaced block that is no longer kept (`changes.keep_days`).',
+    solve: 'Forget what you keep of blocks from `details.from_block` on, and go on with `details.next` as `after`.',
+  },
   internal: {
     of: 'operator',
     means: 'A defect in Almanac.',

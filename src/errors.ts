@@ -34,6 +34,7 @@ export const errorCodes = [
   'conflict',
   'interrupted',
   'stream_cut',
+  'position_gone',
   'internal',
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]

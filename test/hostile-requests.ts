@@ -152,6 +152,8 @@ class RequestMaker {
     if (parameter === undefined || this.#happens(0.25)) return this.#text()
     const { schema } = parameter
     if (schema?.enum !== undefined && this.#happens(0.8)) return encodeURIComponent(`${this.#one(schema.enum)}`)
+    // Nothing changes meanwhile, so each would last as long as it may.
+    if (parameter.name === 'wait') return '0'
     if (schema?.type === 'integer' && this.#happens(0.6)) return `${Math.floor(this.#random() * 30_000)}`
     const example = parameter.example ?? schema?.example ?? schema?.examples?.[0]
     return example === undefined ? this.#text() : encodeURIComponent(`${example}`)

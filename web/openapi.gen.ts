@@ -332,6 +332,15 @@ export interface paths {
      */
     get: operations["getTokenOwnersV22"];
   };
+  "/changes": {
+    /**
+     * Changes of transfers as they happen; needs the scope `changes`
+     * @description What happens to transfers as it happens: `seen` in a block that may still be replaced, `retracted` with its block, and `final`. The three share one `id`, so a client that keeps ids has exactly what the chain has. Keep `next` and send it as `after`: nothing is lost over restarts of either side. `wait` holds the answer until there is a change (long polling). Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     *
+     * With `Accept: text/event-stream` the answer is a stream: an event `change` for each, whose id is the position behind it, a comment every 15 seconds, and `Last-Event-ID` or `after` to go on. Instead of 410 a stream tells an event `gone` with `from_block`, and goes on; it ends with an event `problem` where it cannot. All filters that are given must hold. [Following transfers](/docs/guides/follow-transfers.html#changes-as-they-happen) has a whole client.
+     */
+    get: operations["getChanges"];
+  };
   "/api/v2/erc20/{address}/stats": {
     /**
      * Token stats
@@ -795,6 +804,37 @@ export interface components {
         })[];
       /** @description How many intervals there are, those not shown included. */
       intervals_total: number;
+    };
+    Changes: {
+      /** @description Oldest first; what is retracted newest first. */
+      changes: ({
+          /** @description Where it happened. The same for `seen`, `retracted` and `final`, and another one in another block. */
+          id: string;
+          /**
+           * @description `seen` in a block that may still be replaced; `retracted` with its block; `final`, which is also told of what was never told as `seen`.
+           * @enum {string}
+           */
+          state: "seen" | "retracted" | "final";
+          /**
+           * @description What happened.
+           * @enum {string}
+           */
+          kind: "nft_transfer" | "erc20_transfer";
+          /** @description Name of the chain. */
+          chain: string;
+          /** @description Number of its block. */
+          block_number: number;
+          /** @description Hash of its block. */
+          block_hash: string;
+          /** @description The row as the list of its kind has it in `/api/v2.2`: of an NFT transfer as in `NamedTransferCollection`, of an ERC-20 transfer as in `Erc20Transfers`. */
+          data: {
+            [key: string]: unknown;
+          };
+        })[];
+      /** @description Position behind the changes, always there: send it as `after`. It may be kept. */
+      next: string;
+      /** @description Whether there may be more at once, without waiting. */
+      more: boolean;
     };
     CollectionStats: {
       /** @description How many tokens somebody owns. */
@@ -2433,7 +2473,7 @@ export interface components {
       /** @description For people: 1 to 100 characters on one line. */
       name: string;
       /** @description What the key may ask for. */
-      scopes: ("nft-transfers" | "nft-holdings" | "wallet-chains" | "balances" | "portfolio" | "erc20" | "ops" | "control" | "keys")[];
+      scopes: ("nft-transfers" | "nft-holdings" | "wallet-chains" | "balances" | "portfolio" | "erc20" | "changes" | "ops" | "control" | "keys")[];
       /** @description A span such as 12h or 90d, or a date. Defaults to never. */
       expires?: string;
       /** @description Requests that the key may send in a second. Defaults to 50; null: no limit. */
@@ -3654,6 +3694,16 @@ export interface components {
     };
     /** @description Unprocessable Entity */
     Failure422: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
+    /** @description Gone */
+    Failure410: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;
@@ -7888,6 +7938,96 @@ export interface operations {
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
       502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Changes of transfers as they happen; needs the scope `changes`
+   * @description What happens to transfers as it happens: `seen` in a block that may still be replaced, `retracted` with its block, and `final`. The three share one `id`, so a client that keeps ids has exactly what the chain has. Keep `next` and send it as `after`: nothing is lost over restarts of either side. `wait` holds the answer until there is a change (long polling). Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   *
+   * With `Accept: text/event-stream` the answer is a stream: an event `change` for each, whose id is the position behind it, a comment every 15 seconds, and `Last-Event-ID` or `after` to go on. Instead of 410 a stream tells an event `gone` with `from_block`, and goes on; it ends with an event `problem` where it cannot. All filters that are given must hold. [Following transfers](/docs/guides/follow-transfers.html#changes-as-they-happen) has a whole client.
+   */
+  getChanges: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Required.
+         * @example eth
+         */
+        chain: string;
+        /**
+         * @description Instead of `after`: everything from this block on that is indexed, then what comes.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Changes of this contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        contract?: string;
+        /**
+         * @description Transfers to and from this wallet. On a chain that is indexed on demand it needs `contract`.
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
+         */
+        wallet?: string;
+        /**
+         * @description Transfers of this token of `contract`.
+         * @example 6955
+         */
+        token_id?: string;
+        /**
+         * @description `final` tells final transfers alone, which are never retracted.
+         * @example seen
+         */
+        finality?: "seen" | "final";
+        /**
+         * @description Position to go on from: `next` of an earlier answer. Without it and `from_block`: from now on.
+         * @example WzEsIm1SS2x…
+         */
+        after?: string;
+        /**
+         * @description Seconds to wait for a first change, at most 30.
+         * @example 0
+         */
+        wait?: number;
+        /**
+         * @description What is told: `nft_transfer` and `erc20_transfer`. Defaults to `nft_transfer`.
+         * @example [
+         *   "nft_transfer"
+         * ]
+         */
+        kinds?: ("nft_transfer" | "erc20_transfer")[];
+        /**
+         * @description Changes of a page, at most 100: higher values become 100.
+         * @example 5
+         */
+        limit?: number;
+      };
+    };
+    responses: {
+      /** @description Changes, oldest first, and the position behind them. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Changes"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      410: components["responses"]["Failure410"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };

@@ -23,6 +23,7 @@ import { type Answer, AnswerCache, documentHeaders, type Handler, jsonAnswer, te
 import { UnsentAnswers } from './answer-memory.ts'
 import type { AppDependencies, Context } from './context.ts'
 import type { FailureSchema } from './document/error-examples.ts'
+import { Listeners } from './evm/changes/listeners.ts'
 import { HeadAges } from './evm/head-ages.ts'
 import { nothingAt, notServed } from './hosted/not-served.ts'
 import { hostedOperations, isServed } from './hosted/operations.ts'
@@ -117,6 +118,8 @@ function contextOf(dependencies: AppDependencies): Context {
   const cursors = new CursorSigner(store.secret)
   const tokenCalls = new TokenCalls(store)
   const streams = holdings.streams(tokenUris)
+  const listeners = new Listeners(() => store.revision())
+  dependencies.stopping?.addEventListener('abort', () => listeners.close())
   return {
     ...dependencies,
     labels: new KnownLabels(store, revision, { log: dependencies.log }),
@@ -140,6 +143,7 @@ function contextOf(dependencies: AppDependencies): Context {
     }),
     cursors,
     mediaLinks: new MediaLinks(store.secret),
+    listeners,
     heads: new HeadAges({ ...dependencies, revision, cursors }),
     freshen: freshenWithoutSlot(dependencies.freshen, queue),
     cache: new AnswerCache(settings.answerCacheBytes),

@@ -25,6 +25,7 @@ import type { ReadReplica, Store } from '../store/store.ts'
 import type { AdmissionQueue, TurnLoad } from './admission-queue.ts'
 import type { AnswerCache } from './answer.ts'
 import type { UnsentAnswers } from './answer-memory.ts'
+import type { Listeners } from './evm/changes/listeners.ts'
 import type { HeadAges } from './evm/head-ages.ts'
 import type { LiveFeed } from './live-feed.ts'
 import type { MediaLinks } from './media/media-links.ts'
@@ -39,6 +40,7 @@ export type Context = AppDependencies & {
   turnLoad: TurnLoad
   unsent: UnsentAnswers
   streams: OpenStreams
+  listeners: Listeners
   /** Labels in memory, of which all operations share one copy. */
   labels: KnownLabels
   claims: Claims
@@ -95,6 +97,8 @@ export type AppDependencies = {
   replica?: ReadReplica | undefined
   /** Memory for lists and counts of who owns what. Absent: the usual. */
   holdingsBounds?: HoldingsBounds | undefined
+  /** Fires as the service stops: who waits for changes would keep it. */
+  stopping?: AbortSignal | undefined
   /** Absent: nothing indexes. */
   freshen?: Freshen | undefined
   /** Of whole lists. */

@@ -42,6 +42,7 @@ const answers: Record<ErrorCode, [status: number, message?: string]> = {
   conflict: [500, 'Internal error'],
   interrupted: [503, 'The service is stopping'],
   stream_cut: [503],
+  position_gone: [410],
   internal: [500, 'Internal error'],
 }
 

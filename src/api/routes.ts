@@ -15,6 +15,7 @@ import { search } from './console/search.ts'
 import { transaction } from './console/transaction.ts'
 import { events } from './events.ts'
 import { nativeBalance, nativeBalances } from './evm/balances.ts'
+import { changes } from './evm/changes/changes.ts'
 import { contractMetadata, contractMetadataList } from './evm/contract-metadata.ts'
 import { dateToBlock } from './evm/date-to-block.ts'
 import { allowance, tokenCounts, tokenMetadataBySymbol, tokenMetadataList } from './evm/erc20/token-facts.ts'
@@ -72,6 +73,7 @@ export const routes: readonly Route[] = [
   { path: '/erc20/metadata/symbols', versions: apiVersions, crossOrigin: true, ...tokenMetadataBySymbol },
   { path: '/erc20/{address}/allowance', versions: apiVersions, crossOrigin: true, ...allowance },
   { path: '/erc20/{address}/owners', versions: apiVersions, crossOrigin: true, ...erc20Owners },
+  { path: '/changes', crossOrigin: true, ...changes },
   { path: '/erc20/{address}/stats', versions: apiVersions, crossOrigin: true, ...tokenCounts },
   { path: '/erc20/{address}/holders', versions: apiVersions, crossOrigin: true, ...holders },
   { path: '/erc20/{address}/holders/historical', versions: apiVersions, crossOrigin: true, ...holderHistory },

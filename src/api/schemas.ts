@@ -58,6 +58,37 @@ export const namedTransferCollection = z.object({
   ...truthFields,
 })
 
+const changedTransfer = z
+  .record(z.string(), z.unknown())
+  .describe(
+    'The row as the list of its kind has it in `/api/v2.2`: of an NFT transfer as in `NamedTransferCollection`, of an ERC-20 transfer as in `Erc20Transfers`.',
+  )
+export const changes = z.object({
+  changes: z
+    .array(
+      z.object({
+        id: z
+          .string()
+          .describe(
+            'Where it happened. The same for `seen`, `retracted` and `final`, and another one in another block.',
+          ),
+        state: z
+          .enum(['seen', 'retracted', 'final'])
+          .describe(
+            '`seen` in a block that may still be replaced; `retracted` with its block; `final`, which is also told of what was never told as `seen`.',
+          ),
+        kind: z.enum(['nft_transfer', 'erc20_transfer']).describe('What happened.'),
+        chain: z.string().describe('Name of the chain.'),
+        block_number: z.int().min(0).describe('Number of its block.'),
+        block_hash: hash.describe('Hash of its block.'),
+        data: changedTransfer,
+      }),
+    )
+    .describe('Oldest first; what is retracted newest first.'),
+  next: z.string().describe('Position behind the changes, always there: send it as `after`. It may be kept.'),
+  more: z.boolean().describe('Whether there may be more at once, without waiting.'),
+})
+
 export const walletTransaction = z.object({
   block_timestamp: utcTime.describe('Time of its block, in UTC.'),
   block_number: decimal.describe('Number of its block.'),

@@ -358,6 +358,13 @@ export const settingsSchema = section({
       accepts: 'a whole number of seconds, at least 1',
     }),
   }),
+  changes: optionalSection({
+    keep_days: setting(countOrNone.default(7), {
+      about:
+        'Days to keep blocks that a reorganisation replaced, for clients that follow changes. One that was told of such a block and comes back later gets 410 and begins again. 0: none are kept.',
+      accepts: 'a whole number of days, at least 0',
+    }),
+  }),
   cors: optionalSection({
     origins: setting(oneOrMore(z.string().min(1)).default(['*']), {
       about: 'Origins whose pages may call the operations from a browser. All other routes are same-origin only.',

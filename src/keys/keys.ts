@@ -169,17 +169,17 @@ async function putKey(
 
 /**
  * What a key may do: `nft-transfers` lists of transfers, `nft-holdings` who owns what, `wallet-chains`, `balances` of
- * wallets, `portfolio` accounts of Solana, `erc20` tokens of ERC-20, `ops` to look at status and metrics, `control` to
- * pause and throttle history, `keys` to administer keys.
+ * wallets, `portfolio` accounts of Solana, `erc20` tokens of ERC-20, `changes` of transfers as they happen, `ops` to
+ * look at status and metrics, `control` to pause and throttle history, `keys` to administer keys.
  */
 export const scopes = [
-  ...(['nft-transfers', 'nft-holdings', 'wallet-chains', 'balances', 'portfolio', 'erc20'] as const),
+  ...(['nft-transfers', 'nft-holdings', 'wallet-chains', 'balances', 'portfolio', 'erc20', 'changes'] as const),
   ...(['ops', 'control', 'keys'] as const),
 ] as const
 export type Scope = (typeof scopes)[number]
 
 /** Scopes that came later, and those that were all before: a key that has these has the later ones too. */
-const laterScopes: readonly string[] = ['nft-holdings', 'balances', 'erc20']
+const laterScopes: readonly string[] = ['nft-holdings', 'balances', 'erc20', 'changes']
 const firstScopes = ['nft-transfers', 'wallet-chains', 'portfolio'] as const
 
 /** `any`: every key may. */

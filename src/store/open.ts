@@ -16,6 +16,8 @@ export type OpenStoreOptions = {
    * that never block its thread. `tool`: a command with short writes beside a running owner.
    */
   role: StoreRole
+  /** For how long blocks that a reorganisation replaced are kept. Absent: as usual. */
+  goneKeptMs?: number
 } & MayCreate
 
 /** `not_found` where there is no store at the address. Otherwise one is created there. */

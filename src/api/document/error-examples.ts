@@ -96,6 +96,10 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
   ],
   overloaded: ['Too many requests are being worked on'],
   stream_cut: ['A reorganisation replaced blocks while the list was read'],
+  position_gone: [
+    'What was told from block 16220243 on cannot be followed any more: forget what you keep of it, and go on with after=details.next',
+    { from_block: 16_220_243, next: 'WzEsIm1SS2xVb0dRQ1hVRyIsWzAs…' },
+  ],
   timeout: ['The request took longer than 15000 ms'],
   upstream_failed: [
     'The Token accounts of So11111111111111111111111111111111111111112 could not be read from solana mainnet.',

@@ -14,6 +14,7 @@ export type IndexThreadData = {
   addedChains: Chain[]
   pageSizeMax: number
   retention?: EvmOptions['retention']
+  goneKeptMs?: number
   log: Pick<LogOptions, 'level' | 'format' | 'colours'>
 }
 
@@ -21,8 +22,8 @@ export type IndexThread = Awaited<ReturnType<typeof startThread>>
 
 export async function startThread(data: IndexThreadData) {
   yieldToServing()
-  const { settings, pageSizeMax, retention } = data
-  const store = await openStore(data.store, { role: 'owner' })
+  const { settings, pageSizeMax, retention, goneKeptMs } = data
+  const store = await openStore(data.store, { role: 'owner', ...(goneKeptMs === undefined ? {} : { goneKeptMs }) })
   const log = createLog({ ...data.log, hidden: [process.env.ALMANAC_KEY ?? ''] })
   const room = await new StoreRoom({ store, bytesMax: data.storeBytesMax, log }).start()
   const chains = new ChainTable(data.addedChains)

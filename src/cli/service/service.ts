@@ -228,6 +228,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
   const replica =
     config.storeRead === undefined ? undefined : await openReplica(store, config.storeRead, limits.replicaLagMaxMs)
   if (replica !== undefined) opened.defer(() => replica.close())
+  const stopping = new AbortController()
   const app = createApp({
     ...{
       store,
@@ -247,6 +248,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
       version,
     },
     freshen: indexers.freshen,
+    stopping: stopping.signal,
     reportedChains: () => reports.chains(),
     headAgeMaxOf: chain => config.chains[chain]?.headAgeMaxSeconds,
     // A process that only serves asks its own nodes, if it has any.
@@ -258,6 +260,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
   opened.defer(async () => void (await Promise.all(servers.map(server => server.close()))))
   // Before the servers: an open stream would keep them waiting.
   opened.defer(() => live.close())
+  opened.defer(() => stopping.abort())
   for (const place of [config.listen, config.solanaListen]) {
     if (place === undefined) continue
     const listening = serveApp(app, { ...limits, ...parseListen(place)! })

@@ -81,6 +81,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
           addedChains: [...chains.added],
           pageSizeMax: config.limits.pageSizeMax,
           retention: { contractDays: config.limits.contractDays, walletDays: config.limits.walletDays },
+          goneKeptMs: config.changes.keepDays * 86_400_000,
           log: logOptions,
         },
         log,

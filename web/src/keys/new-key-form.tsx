@@ -26,6 +26,7 @@ const forClients = {
   balances: 'native balances',
   portfolio: 'Solana accounts and mints',
   erc20: 'ERC-20 tokens',
+  changes: 'changes as they happen',
 }
 
 const forOperators = {
