@@ -4,6 +4,7 @@ import { ChainTable } from '../src/chains.ts'
 import { createEvm, type Evm } from '../src/evm/create-evm.ts'
 import { createLog } from '../src/log.ts'
 import type { Address, ChainId, ShownToken } from '../src/model.ts'
+import { mediaOf } from '../src/query/metadata/token-media.ts'
 import { normalizedMetadataOf } from '../src/query/metadata/token-metadata.ts'
 import { TokenUris } from '../src/query/metadata/token-uris.ts'
 import { accounts } from './evm-accounts.ts'
@@ -98,6 +99,35 @@ describe('a real node', { timeout: slowMs }, () => {
     for (const { syncedAtMs } of details) expect(Date.now() - syncedAtMs!).toBeLessThan(patienceMs)
     expect(normalizedMetadataOf(five)).toMatchObject({ name: 'Five', attributes: [{ trait_type: 'Eyes', value: 2 }] })
     expect(await evm.metrics()).toMatch(/almanac_evm_token_uri_readings_total\{chain="eth",outcome="read"\} 12/)
+  })
+
+  test('a collection of the sandbox draws its tokens itself', async () => {
+    const token = {
+      contract: contracts.seven.address.toLowerCase() as Address,
+      tokenId: 7n,
+      standard: 'ERC721' as const,
+    }
+    const uris = new TokenUris(api.store, { tokenUris: (id, asked) => evm.readTokenUris(id, asked, patienceMs) })
+    const metadata = await vi.waitFor(
+      async () => {
+        const { details } = await uris.of(chain, [token])
+        expect(details[0]!.metadata).toBeDefined()
+        return details[0]!.metadata!
+      },
+      { timeout: patienceMs },
+    )
+    expect(normalizedMetadataOf(metadata)).toMatchObject({
+      ...{ name: 'Seven #7', description: 'Drawn by its contract.' },
+      attributes: [
+        { trait_type: 'Hour', value: expect.any(String) },
+        { trait_type: 'Paint', display_type: 'number' },
+      ],
+    })
+    const media = mediaOf({ tokenUri: undefined, metadata })
+    expect(media).toMatchObject({ status: 'success', type: 'image/svg+xml' })
+    expect(`${(media as { bytes: () => Buffer }).bytes()}`).toMatch(
+      /^<svg xmlns='[^']+' viewBox='0 0 100 100'>.*<\/svg>$/,
+    )
   })
 
   test('metadata of a contract that is not indexed starts its indexing; what is not an NFT contract is not found', async () => {
