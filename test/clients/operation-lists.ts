@@ -177,7 +177,8 @@ export function nftRecord(world: OperationsWorld, holding: ModelHolding, form: W
 export function told(record: Fields): Fields {
   const { token_uri: _, last_token_uri_sync: __, metadata, last_metadata_sync, minter_address, ...rest } = record
   const { normalized_metadata: ___, transfer_index: ____, updated_at: _____, ...known } = rest
-  if (metadata !== null || last_metadata_sync !== null) return record
+  // It is there once the token's URI was read, with when.
+  if ((metadata === null) !== (last_metadata_sync === null)) return record
   if (known.contract_type === 'ERC1155' && minter_address !== erc1155Minter) return record
   return known
 }
