@@ -116,10 +116,7 @@ async function applyKilled(
 export async function requireEqual(calm: string, killed: string): Promise<void> {
   for (const path of [calm, killed]) {
     using raw = new DatabaseSync(path)
-    // They are the times at which final rows were taken back; their order alone is the same.
-    const eras = raw.prepare('SELECT chain, era FROM taken_back ORDER BY chain, era').all()
-    const order = raw.prepare('UPDATE taken_back SET era = ? WHERE chain = ? AND era = ?')
-    for (const [at, { chain, era }] of eras.entries()) order.run(at, chain!, era!)
+    alignTimes(raw)
   }
   const parts = await Promise.all([calm, killed].map(path => openStoreParts(`file:${path}`)))
   await compareStores(parts[0]!, parts[1]!)
@@ -134,6 +131,22 @@ export async function requireEqual(calm: string, killed: string): Promise<void> 
     raw.close()
     assert.equal(findDamage(path), 'ok')
   }
+}
+
+/**
+ * When blocks went and when final rows were taken back differs, and their order alone is the same. A writer that is
+ * killed after its commit, and before it says so, takes the same rows back again.
+ */
+function alignTimes(store: DatabaseSync): void {
+  store.exec('UPDATE gone_blocks SET gone_at = 0')
+  const taken = store.prepare('SELECT * FROM taken_back ORDER BY chain, era').all()
+  const whatOf = (row: (typeof taken)[number]): string => JSON.stringify({ ...row, era: 0 })
+  const first = taken.filter((row, at) => at === 0 || whatOf(row) !== whatOf(taken[at - 1]!))
+  store.exec('DELETE FROM taken_back')
+  const insert = store.prepare(
+    'INSERT INTO taken_back (chain, era, contract, from_block, to_block) VALUES (?, ?, ?, ?, ?)',
+  )
+  for (const [era, row] of first.entries()) insert.run(row.chain!, era, row.contract!, row.from_block!, row.to_block!)
 }
 
 /** By question. Every contract is walked in both orders, with limits that end within packs and runs. */
