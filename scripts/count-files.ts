@@ -1,6 +1,6 @@
-// Counts the files under `src` that execute a function for one page of transfers, one new block and one portfolio, with
-// V8's coverage in a real service: `npm run count:files`, with `-- --list` for their names. What runs in every round
-// counts, so timers do not.
+// Counts the files under `src` that execute a function for one page of transfers, one page of owners, one new block and one
+// portfolio, with V8's coverage in a real service: `npm run count:files`, with `-- --list` for their names. What runs in
+// every round counts, so timers do not.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -46,16 +46,17 @@ try {
   const [contract] = truth.sort(([, a], [, b]) => b.length - a.length)[0]!
   let limit = 10
   const page = (): Promise<unknown> => get(`/api/v2.2/nft/${contract}/transfers?chain=eth&limit=${limit++}`)
+  const owners = (): Promise<unknown> => get(`/api/v2.2/nft/${contract}/owners?chain=eth&limit=${limit++}`)
 
   const wallet = await Wallet.create(solana)
   const mint = await wallet.createMint({ decimals: 6 })
-  const owners: string[] = []
+  const accounts: string[] = []
   for (let at = 0; at <= rounds; at++) {
     const { address } = await generateKeyPairSigner()
     await wallet.mintTo(address, mint, 2_500_000n)
-    owners.push(address)
+    accounts.push(address)
   }
-  const portfolio = (): Promise<unknown> => get(`/account/devnet/${owners.pop()}/portfolio`)
+  const portfolio = (): Promise<unknown> => get(`/account/devnet/${accounts.pop()}/portfolio`)
 
   const store = await openStore(storeUrl, { role: 'reader' })
   const block = async (): Promise<void> => {
@@ -67,6 +68,7 @@ try {
 
   await learnThreads()
   await report('a page of transfers', page, 'serving')
+  await report('a page of owners', owners, 'serving')
   await report('a new block', block, 'indexing')
   await report('a portfolio', portfolio, 'serving')
   await store.close()
