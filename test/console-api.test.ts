@@ -815,6 +815,14 @@ describe('files', () => {
     expect(await error.json()).toMatchObject({ message: 'There is nothing at /docs/nope; see /docs' })
   })
 
+  test('the name of an operation behind /reference leads to it', async () => {
+    await serve({})
+    const asked = (name: string) => fetch(`${api.url}/reference/${name}`, { redirect: 'manual' })
+    const led = await asked('getNFTOwners')
+    expect([led.status, led.headers.get('location')]).toEqual([308, '/reference#/getNFTOwners'])
+    expect((await asked('getNothing.md')).status).toBe(404)
+  })
+
   test('a page of the documentation is found without its ending, and is Markdown with that of its source', async () => {
     const markdown = { ...script, type: 'text/markdown; charset=utf-8' }
     const names = ['html', 'md'].map(ending => `/docs/guides/moving.${ending}`)

@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib'
 import { AlmanacError } from '../errors.ts'
 import { atOrigin, originOf, usualOrigin } from './agents/served-origin.ts'
 import { type Answer, chooseEncoding, type Handler, matchesTag } from './answer.ts'
+import { nothingAt } from './hosted/not-served.ts'
 import { type ApiRequest, namesType } from './request.ts'
 
 export type StaticFile = {
@@ -52,7 +53,14 @@ export function consoleHandlers(files: StaticFiles | undefined): ReadonlyMap<str
   )
   for (const path of ['/', '/reference'])
     handlers.set(path, page === undefined ? refuseConsole : request => staticAnswer(page, request))
-  return handlers
+  return handlers.set('/reference/{operation}', leadToOperation)
+}
+
+/** People type the name of an operation as a path; the page has it behind its `#`. */
+function leadToOperation(request: ApiRequest): Answer {
+  const name = request.pathParameter('operation')
+  if (!/^\w+$/.test(name)) throw nothingAt(request.target)
+  return movedTo(`/reference#/${name}`)
 }
 
 export function docsHandlers(files: LazyStaticFiles | undefined): ReadonlyMap<string, Handler> {

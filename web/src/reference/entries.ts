@@ -20,6 +20,7 @@ const version = /^\/api\/(v2(?:\.\d)?)\//
 /** The first that fits; in the order of the menu. */
 const subjects: readonly [title: string, fits: (operation: DocumentedOperation, path: string) => boolean][] = [
   ['Keys', ({ path }) => path.startsWith('/keys')],
+  ['Following transfers', (_, path) => /^\/(changes|webhooks)\b/.test(path)],
   ['Service', ({ tags }) => tags.includes('Operations')],
   ['Solana', ({ tags }) => tags.includes('Solana')],
   ['ERC-20 tokens', (_, path) => path.includes('/erc20')],
@@ -31,8 +32,8 @@ const subjects: readonly [title: string, fits: (operation: DocumentedOperation, 
 ]
 
 const order = [
-  ...['NFT transfers', 'NFTs and owners', 'ERC-20 tokens', 'Wallets', 'Blocks and dates', 'Solana', 'About the API'],
-  ...['Service', 'Keys'],
+  ...['NFT transfers', 'NFTs and owners', 'ERC-20 tokens', 'Following transfers', 'Wallets', 'Blocks and dates'],
+  ...['Solana', 'About the API', 'Service', 'Keys'],
 ]
 
 export function entriesOf(document: ApiDocument): Entry[] {

@@ -1,7 +1,7 @@
 // What the fields and the body of a request begin with, where examples of the service are known and where none are.
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { DocumentedOperation, Parameter } from '../state/document.ts'
-import { bodyOf, exampleOf, type LiveExamples } from './example-values.ts'
+import { bodyOf, exampleOf, isFilledAtFirst, type LiveExamples } from './example-values.ts'
 
 function addressOf(path: string, live: LiveExamples): string {
   const operation = { path, tags: ['Solana'] } as unknown as DocumentedOperation
@@ -59,6 +59,16 @@ test('a date stays the same while a form is open', () => {
   vi.setSystemTime(Date.now() + 5_000)
   expect(ask()).toBe(before)
   expect(before).toMatch(/^\d{4}-\d\d-\d\dT/)
+})
+
+test('changes begin at a block of a contract, so that there are some', () => {
+  const operation = { path: '/changes', tags: [] } as unknown as DocumentedOperation
+  const parameters = ['from_block', 'contract', 'wallet'].map(name => ({ name, required: false }) as Parameter)
+  expect(parameters.filter(each => isFilledAtFirst(operation, each)).map(({ name }) => name)).toEqual([
+    'from_block',
+    'contract',
+  ])
+  expect(exampleOf(operation, parameters[0]!, { block: '7' })).toBe('7')
 })
 
 test('no key is offered for what is done to one', () => {

@@ -20,7 +20,14 @@ function momentBefore(ms: number): string {
   return new Date(Date.now() - ms).toISOString().slice(0, 19)
 }
 
-/** What a required parameter begins with. */
+const changesPath = '/changes'
+
+/** Whether a form begins with a value of it. Without a block the changes are those from now on: none yet. */
+export function isFilledAtFirst({ path }: DocumentedOperation, { name, required }: Parameter): boolean {
+  return required || (path === changesPath && (name === 'contract' || name === 'from_block'))
+}
+
+/** What such a parameter begins with; of any other it is shown as an example. */
 export function exampleOf(operation: DocumentedOperation, { name, example }: Parameter, live: LiveExamples): string {
   const { path } = operation
   const found: Readonly<Record<string, string | undefined>> = {
@@ -33,7 +40,8 @@ export function exampleOf(operation: DocumentedOperation, { name, example }: Par
     date: live.block && anHourAgo,
     from: live.block && '0',
     at_block: live.block,
-    from_block: live.block && '0',
+    // A page of changes reads on from there.
+    from_block: path === changesPath ? live.block : live.block && '0',
     to_block: live.block,
     at_date: live.block && anHourAgo,
     from_date: live.block && anHourAgo,

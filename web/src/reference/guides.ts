@@ -13,6 +13,7 @@ const bySubject: Readonly<Record<string, Guide>> = {
   'NFT transfers': guide('complete-answers', 'Is this answer complete?'),
   'NFTs and owners': guide('who-owns-what', 'Who owns what'),
   'ERC-20 tokens': guide('erc-20', 'ERC-20 tokens'),
+  'Following transfers': guide('follow-transfers', 'Follow new transfers'),
   Wallets: guide('complete-answers', 'Is this answer complete?'),
   'Blocks and dates': guide('complete-answers', 'Is this answer complete?'),
   Solana: guide('solana', 'Solana'),

@@ -26,7 +26,7 @@ import { BodyField } from './body-field.tsx'
 import { AnswerSchema, Failures, Needs } from './documented.tsx'
 import type { Entry } from './entries.ts'
 import { Example } from './example.tsx'
-import { bodyOf, exampleOf } from './example-values.ts'
+import { bodyOf, exampleOf, isFilledAtFirst } from './example-values.ts'
 import { type JsonFault, jsonFaultOf } from './json-fault.ts'
 import { KeyField } from './key-field.tsx'
 import { liveExamples } from './live-examples.ts'
@@ -324,8 +324,10 @@ const firstLimit = '10'
 export function firstValues({ operation }: Entry, live: NonNullable<typeof liveExamples.value>): Values {
   const isPlaceKnown = (place: 'chain' | 'network') =>
     live[place] !== undefined && (place === 'network' || canAnswer(live[place], operation.path))
-  const wanted = (operation.parameters ?? []).filter(({ required, name }) =>
-    name === 'chain' || name === 'network' ? isPlaceKnown(name) : required,
+  const wanted = (operation.parameters ?? []).filter(parameter =>
+    parameter.name === 'chain' || parameter.name === 'network'
+      ? isPlaceKnown(parameter.name)
+      : isFilledAtFirst(operation, parameter),
   )
   const given = wanted
     .map(parameter => [parameter.name, exampleOf(operation, parameter, live)] as const)

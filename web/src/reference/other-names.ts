@@ -54,6 +54,10 @@ export const otherNames: Readonly<Record<string, readonly string[]>> = {
   getWalletTokenBalancesV22: ['token balances', 'erc20 balances', 'getTokenBalances', 'alchemy_getTokenBalances'],
   getTokenOwnersV22: ['holders of a token', 'token holders', 'rich list', 'balanceOf'],
   getTokenMetadataV22: ['decimals', 'symbol of a token', 'token supply'],
+  getChanges: [
+    ...['webhooks', 'streams', 'subscribe', 'subscriptions', 'notifications', 'live transfers', 'real time', 'websocket'],
+    ...['server-sent events', 'sse', 'long polling', 'new transfers', 'listen for transfers', 'transfers since'],
+  ],
   getPortfolio: ['portfolio', 'solana portfolio'],
   getSolanaNfts: ['solana nfts', 'nfts of a solana wallet'],
 }
