@@ -231,6 +231,12 @@ describe('plan', () => {
     const blocks = { from: 0, to: 999 }
     expectWithin(1.1, whole.chains.sim.parts[0].calls, 2 * 1_000)
     expectWithin(2, whole.chains.sim.parts[0].transfers, expectedTransfers(node.chain, blocks).length)
+    // A chain that keeps every token is read twice, and sampled for no more.
+    configureFor(node, { index: 'full', views: ['transfers', 'erc20'] })
+    const both = JSON.parse((await place.runHere(['plan', '--json'])).stdout)
+    expect(both.chains.sim.parts.map(({ calls }: { calls: number }) => calls)).toHaveLength(2)
+    expect(both.sampling.calls).toBeLessThan(600)
+    expectWithin(1.1, both.chains.sim.parts[1].calls, 2 * 1_000)
     const contract = busiest(node)
     configureFor(node, { contracts: [contract] })
     const before = callsOf(node)

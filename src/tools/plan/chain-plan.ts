@@ -27,7 +27,7 @@ import { bulkWork, nodesWork, type Work } from './work.ts'
 /**
  * About how many calls samples take of a chain. Beside them: what its nodes offer, and when a contract was deployed.
  */
-const callsMax = 300
+const chainCallsMax = 300
 /** Of a contract, however many share the samples of a chain. */
 const contractSamplesMin = 2
 
@@ -48,10 +48,12 @@ export async function planChain(task: ChainTask, signal: AbortSignal): Promise<C
   const nodes = openNodes(task, opened)
   try {
     if (settings.index === 'full') {
-      const plan = await planLedger(task, nodes, signal)
-      if (!keepsTokens(settings.views)) return plan
+      if (!keepsTokens(settings.views)) return await planLedger(task, nodes, signal)
+      // Both ledgers are sampled of one chain, and share what its samples may take.
+      const half = { ...task, samples: Math.ceil(task.samples / 2), callsMax: chainCallsMax / 2 }
+      const plan = await planLedger(half, nodes, signal)
       const chain = { ...nodes.chain, id: ledgerId(nodes.chain.id, 'erc20') }
-      const ofTokens = { ...task, settings: { ...settings, views: [...tokenViews] } }
+      const ofTokens = { ...half, settings: { ...settings, views: [...tokenViews] } }
       const tokens = await planLedger(ofTokens, { ...nodes, chain }, signal)
       return { ...plan, works: [...plan.works, ...tokens.works.map(work => ({ ...work, ledger: 'erc20' as const }))] }
     }
@@ -61,7 +63,10 @@ export async function planChain(task: ChainTask, signal: AbortSignal): Promise<C
   }
 }
 
-async function planLedger(task: ChainTask, nodes: Nodes, signal: AbortSignal): Promise<ChainPlan> {
+/** Of a ledger of a chain. */
+type LedgerTask = ChainTask & { callsMax?: number }
+
+async function planLedger(task: LedgerTask, nodes: Nodes, signal: AbortSignal): Promise<ChainPlan> {
   await using opened = new AsyncDisposableStack()
   const sources = sourcesOf(task.settings, { ...nodes, decoder: inlineDecoder, log: silent })
   for (const source of sources) opened.defer(() => source.close())
@@ -106,7 +111,7 @@ async function planContracts(
   const contracts = settings.contracts.length
   const share = {
     samples: Math.max(contractSamplesMin, Math.floor(samples / contracts)),
-    callsMax: Math.floor(callsMax / contracts),
+    callsMax: Math.floor(chainCallsMax / contracts),
   }
   for (const contract of settings.contracts) {
     onStep(`when ${contract} was deployed`)
@@ -129,7 +134,7 @@ type Sources = { nodes: Nodes; sources: readonly BulkSource[] }
 /** A source that loses blocks while it is sampled is asked for the others, so often. */
 const lossesMax = 8
 
-async function planWhole(task: ChainTask, given: Sources, signal: AbortSignal): Promise<ChainPlan> {
+async function planWhole(task: LedgerTask, given: Sources, signal: AbortSignal): Promise<ChainPlan> {
   for (let losses = 0; ; losses++) {
     try {
       return await planParts(task, given, signal)
@@ -144,8 +149,8 @@ async function planWhole(task: ChainTask, given: Sources, signal: AbortSignal): 
   }
 }
 
-async function planParts(task: ChainTask, { nodes, sources }: Sources, signal: AbortSignal): Promise<ChainPlan> {
-  const { name, settings, samples, spent, costs, onStep } = task
+async function planParts(task: LedgerTask, { nodes, sources }: Sources, signal: AbortSignal): Promise<ChainPlan> {
+  const { name, settings, samples, callsMax = chainCallsMax, spent, costs, onStep } = task
   onStep('what its sources have')
   await Promise.all(sources.map(source => source.look(signal)))
   const isArchive = settings.rpc.length === 0
