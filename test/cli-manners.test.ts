@@ -637,7 +637,7 @@ describe('status', () => {
 
   test('needs no key where the store is, and says what it shows', async () => {
     const node = await startSimNode({ chain: { chainId: 31_337, height: 100, hashes: 'cheap' } })
-    place.configure({ sim: { id: 31_337, rpc: node.url, index: 'full' } })
+    place.configure({ sim: { id: 31_337, rpc: node.url, index: 'full', views: ['transfers', 'erc20'] } })
     const service = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
     const { host } = new URL(await service.listening())
     const shown = async (...more: string[]) => place.runHere(['status', '--listen', host, ...more])
@@ -646,6 +646,9 @@ describe('status', () => {
     expect([code, stderr]).toEqual([0, 'Without a key: the last report in the store. For live figures pass --key.\n'])
     expect(stdout).toMatch(/^CHAIN +STATE +HEAD +AGE +LAG +COVERED +RATE +ETA +ENDPOINTS$/m)
     expect(stdout).toMatch(/^sim +\w+ +100 /m)
+    // What is in order is said once, also of the tokens.
+    const wellSaid = async () => (await shown()).stdout.endsWith('\nAll systems normal: 1 of 1 chain live\n')
+    await service.until(wellSaid, 'live')
     // A narrow terminal keeps what tells the state.
     const narrow = await place.beginOnTerminal(['status', '--listen', host], { NO_COLOR: '1' }, 60).ended()
     const rows = narrow.stdout.split('\r\n').filter(line => /^(CHAIN|sim) {2}/.test(line))

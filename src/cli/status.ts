@@ -272,7 +272,7 @@ function remarks({ verdict, findings = [], chains = {} }: ShownStatus): string[]
       ...views_filling.map(
         ({ view, contracts, of }) => `${name} fills ${view}: ${countText(contracts)} of ${countOf(of, 'contract')}`,
       ),
-      ...(erc20 === undefined ? [] : [tokensText(name, erc20)]),
+      ...(erc20 === undefined ? [] : tokensText(name, erc20)),
       ...sources.flatMap(({ name: source, state, reason }) =>
         state === 'waiting' && reason !== undefined ? [`${name} source ${source} waits: ${reason}`] : [],
       ),
@@ -281,9 +281,11 @@ function remarks({ verdict, findings = [], chains = {} }: ShownStatus): string[]
   return [...told, ...ofChains].map(printable)
 }
 
-function tokensText(chain: string, { state, reason, contracts, queue }: NonNullable<ShownChain['erc20']>): string {
+/** Nothing of a chain that keeps every token and does so: its row says that it is live. */
+function tokensText(chain: string, { state, reason, contracts, queue }: NonNullable<ShownChain['erc20']>): string[] {
   const waiting = queue === undefined ? 0 : queue.running + queue.waiting
+  if (state === 'live' && contracts === undefined && waiting === 0) return []
   const indexed = contracts === undefined ? '' : `, ${countOf(contracts, 'token')} indexed`
   const left = waiting === 0 ? '' : `, ${countText(waiting)} of them under way`
-  return `${ledgerName(chain, 'erc20')} ${state}${reason === undefined ? '' : ` (${reason})`}${indexed}${left}`
+  return [`${ledgerName(chain, 'erc20')} ${state}${reason === undefined ? '' : ` (${reason})`}${indexed}${left}`]
 }
