@@ -148,6 +148,10 @@ Try: check the address and the chain; for the NFTs of a wallet, request /api/v2.
       ...{ code: 1, stdout: '' },
       stderr: 'Error: The chain "polygon" is not configured.\nTry:   configured chains: sim.\n',
     })
+    expect(await place.runHere(['explain', `0x${'1'.repeat(40)}`])).toEqual({
+      ...{ code: 1, stdout: '' },
+      stderr: expect.stringMatching(/: no chain is given\. Configured chains: sim\.\nTry: .* explain sim 0x1{40}\n$/),
+    })
     const wrong = await place.runHere(['explain', 'sim', `0x${'1'.repeat(40)}`, '--transfer', '0x12'])
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('pass the hash of a transaction')])
   })

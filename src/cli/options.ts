@@ -62,14 +62,16 @@ export function tellMissing(command: Command, load: () => LoadedConfig): Command
     const called = names.slice(1).join(' ')
     const { configured, usual } = load().chains
     const { name: chain } = configured[0] ?? usual
+    // An address in the place of the chain is the contract, and the chain is what is missing.
+    const address = command.args.find(each => words[0] === '<chain>' && parseAddress(each) !== undefined)
     const example = words
       .join(' ')
       .replace(/<chain>|(?<=--chain )<name>/, chain)
-      .replaceAll(/<(contract|address)>/g, '0x…')
+      .replaceAll(/<(contract|address)>/g, address ?? '0x…')
       .replaceAll(/<(.*?)>/g, (_, word: string) => word.toUpperCase())
     const needs = `${called} needs ${words.join(', ').replace(/, (?=[^,]*$)/, ' and ')}`
     const listed = example.includes(chain) && configured.length > 0 ? ` Configured chains: ${namesOf(configured)}.` : ''
-    throw new AlmanacError('bad_request', `${needs}${words.length === 1 ? '' : `: no ${missing} is given`}.${listed}`, {
+    throw new AlmanacError('bad_request', `${needs}${words.length === 1 ? '' : `: no ${address === undefined ? missing : 'chain'} is given`}.${listed}`, {
       hint: `for example: ${commandLine} ${called} ${example}`,
     })
   }
