@@ -181,6 +181,9 @@ describe('init', () => {
     })
     expect((await place.runHere([...flags, '127.0.0.1:8433'])).code).toBe(0)
     expect(loadConfig({ file: file() }).config.listen).toBe('127.0.0.1:8433')
+    expect((await place.runHere([...flags, '8434'])).code).toBe(0)
+    expect(loadConfig({ file: file() }).config.listen).toBe('127.0.0.1:8434')
+    expect((await place.runHere([...flags, '99999'])).code).toBe(1)
   })
 
   test('a database that does not answer is told, and nothing is written', async () => {
@@ -204,7 +207,7 @@ describe('init', () => {
     for (const [question, text] of [
       ['cannot be reached.', undefined],
       ['Keep it anyway, or paste another store? [no]', '?'],
-      ['Answer yes or no.', undefined],
+      ['or paste', undefined],
       ['Keep it anyway, or paste another store? [no]', ''],
       ['Where to keep the data', store],
       ['Keep it anyway, or paste another store? [no]', './other.db'],

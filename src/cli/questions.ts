@@ -50,7 +50,7 @@ export class Questions {
     { otherwise, help, other }: { otherwise: boolean; help: string; other: string },
     read: (text: string) => Other,
   ): Promise<boolean | Other> {
-    return this.ask(question, choice(otherwise, help), text =>
+    return this.ask(question, choice(otherwise, help, `, or paste ${other}`), text =>
       text === '-' || /[:./]|^0x/i.test(text) ? read(text) : yesOrNo(text, `, no nor ${other}`),
     )
   }
@@ -58,8 +58,8 @@ export class Questions {
 
 type Confirming = { suggested?: string; help?: string }
 
-function choice(otherwise: boolean, help: string): { otherwise: string; help: string } {
-  return { otherwise: otherwise ? 'yes' : 'no', help: `${help} Answer yes or no.`.trim() }
+function choice(otherwise: boolean, help: string, others = ''): { otherwise: string; help: string } {
+  return { otherwise: otherwise ? 'yes' : 'no', help: `${help} Answer yes or no${others}.`.trim() }
 }
 
 function yesOrNo(text: string, others = ' nor no'): boolean {

@@ -36,8 +36,10 @@ export async function settledListen(usual: string, questions: Questions): Promis
 }
 
 export function parseListenFlag(text: string): string {
-  const read = schemaAt(settingsSchema, ['listen'])!.safeParse(text)
-  if (read.success) return text
+  // A port alone is what people type.
+  const place = /^\d+$/.test(text) ? `127.0.0.1:${text}` : text
+  const read = schemaAt(settingsSchema, ['listen'])!.safeParse(place)
+  if (read.success) return place
   throw new AlmanacError('bad_request', `${JSON.stringify(text)} is not an address to listen on.`, {
     hint: 'pass a host and a port up to 65535, such as 127.0.0.1:8081.',
   })
