@@ -4,7 +4,7 @@ import { seededAddress } from '../../../test/seed.ts'
 import { type ServedApi, serveApi } from '../../../test/served-api.ts'
 import { issueKey } from '../../keys/keys.ts'
 import { routes } from '../routes.ts'
-import { hostedOperations, isServed } from './operations.ts'
+import { hostedOperations, isServed, whyNotServed } from './operations.ts'
 
 let api: ServedApi
 beforeAll(async () => {
@@ -36,8 +36,22 @@ test('every operation that is not served says its name and what it needs', async
 test('an operation whose answer is not documented says so', async () => {
   const { message } = (await (await api.get('/api/v2.2/latestBlockNumber/eth')).json()) as { message: string }
   expect(message).toBe(
-    'Almanac does not serve getLatestBlockNumber: its answer is not documented; /reference lists what it serves',
+    'Almanac does not serve getLatestBlockNumber: its answer is not documented; getDateToBlock with the date of now has the newest block; /reference lists what it serves',
   )
+})
+
+test('what is named in the place of an operation that is not served is served', () => {
+  const [served, missing] = [true, false].map(is => hostedOperations.filter(each => isServed(each, routes) === is))
+  const ids = new Set(served!.map(({ id }) => id))
+  const named = missing!.flatMap(each => whyNotServed(each).match(/\bget[A-Z]\w+/g) ?? [])
+  expect(named.length).toBeGreaterThan(8)
+  expect(named.filter(id => !ids.has(id))).toEqual([])
+})
+
+test('a list that is misspelt behind a contract is not only a token id that is none', async () => {
+  const response = await api.get(`/api/v2.2/nft/${wallet}/transfer?chain=eth`)
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ details: { parameter: 'token_id', did_you_mean: 'transfers' } })
 })
 
 test('every operation that is served is listed with the scope that it asks for', async () => {

@@ -209,8 +209,25 @@ function read(table: Readonly<Record<string, string>>, isSolana: boolean): Hoste
   )
 }
 
-export function whyNotServed({ needs }: HostedOperation): string {
-  return needs === undocumented ? undocumented : `it needs ${needs}`
+/** What a client may ask instead, by the ids of EVM operations that are served. */
+const insteadOf: Readonly<Record<string, string>> = {
+  getWalletTokenBalancesPrice: 'getWalletTokenBalances has the balances without prices',
+  getWalletNetWorth: 'getWalletTokenBalances and getNativeBalance have what it holds, without prices',
+  getWalletHistory: 'getWalletNFTTransfers and getWalletTokenTransfers have its transfers',
+  getWalletTransactions: 'getWalletNFTTransfers and getWalletTokenTransfers have its transfers',
+  getContractLogs: 'getNFTContractTransfers and getTokenTransfers have its transfers',
+  getContractEvents: 'getNFTContractTransfers and getTokenTransfers have its transfers',
+  getNFTTrades: 'getNFTContractTransfers has the value of each transaction',
+  getNFTTradesByToken: 'getNFTTransfers has the value of each transaction',
+  getNFTTradesByWallet: 'getWalletNFTTransfers has the value of each transaction',
+  getBlock: 'getBlockStats has its counts',
+  getLatestBlockNumber: 'getDateToBlock with the date of now has the newest block',
+}
+
+export function whyNotServed({ id, needs, isSolana }: HostedOperation): string {
+  const why = needs === undocumented ? undocumented : `it needs ${needs}`
+  const instead = isSolana ? undefined : insteadOf[id]
+  return instead === undefined ? why : `${why}; ${instead}`
 }
 
 /** Routes and operations with the same shape are the same, whatever their parameters are called. */
