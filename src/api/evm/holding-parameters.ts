@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { ChainTable } from '../../chains.ts'
 import type { ChainId } from '../../model.ts'
+import { nearestWord } from '../../nearest-word.ts'
 import type { IndexingKey } from '../../query/freshen.ts'
 import { blockAsker, stateBlockAt } from '../../query/lookups/date-to-block.ts'
 import type { Context } from '../context.ts'
@@ -28,6 +29,8 @@ const rangesMax = 100
 /** Where no limit is given, however much a page may have. */
 export const usualPageSize = 100
 
+const listsOfContract = ['transfers', 'owners', 'unique-owners', 'stats', 'metadata']
+
 /** `sizeField`: the field of the answer that holds the size of a page. */
 export function holdingParameters(table: ChainTable, pageSizeMax: number, sizeField?: string) {
   const { address, chain, format, limit, disableTotal, cursor } = transferParameters(table, pageSizeMax, {
@@ -37,7 +40,8 @@ export function holdingParameters(table: ChainTable, pageSizeMax: number, sizeFi
   return {
     ...{ address, chain, format, limit, disableTotal, cursor },
     wallet: walletParameter,
-    tokenId: tokenIdParameter,
+    // What people type where a list of the whole contract is meant.
+    tokenId: { ...tokenIdParameter, nearest: (text: string) => nearestWord(text, listsOfContract) },
     atBlock: wholeParameter('at_block', {
       ...{ min: 0, example: 16_220_243 },
       description:
