@@ -197,6 +197,9 @@ describe.each(engineAbove('postgres'))('on %s', name => {
     const heart = new HeartbeatWriter(indexing, { process: 'p', report, log })
     cleanups.push(() => heart.close())
     await vi.waitFor(async () => expect(await reports.serves(solanaTopic('mainnet'))).toBe(true), patience)
+    // The other network has no reader, and this one is named.
+    const other = await freshen.portfolio('devnet', owner, key).then(undefined, error => error)
+    expect(other.message).toContain('Solana devnet (configured: mainnet): one needs solana.devnet.rpc')
     expect(await freshen.portfolio('mainnet', owner, key)).toEqual(freshness)
     expect(asked).toEqual([{ kind: 'portfolio', network: 'mainnet', owner: Buffer.from(owner) }])
     failing = true

@@ -76,17 +76,17 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
     async portfolio(network, owner, key) {
       if (!(await reports.serves(solanaTopic(network)))) {
         if ((await store.portfolioOf(network, owner)) !== undefined) return undefined
-        throw noReader(network)
+        throw await noReader(network, reports)
       }
       const read = () => remote.ask({ kind: 'portfolio', network, owner }, readingWaitMs)
       return outcomeOf(await limits.owner(key, { network, owner }, read)).freshness
     },
     async mint(network, mint, key) {
-      if (!(await reports.serves(solanaTopic(network)))) throw noReader(network)
+      if (!(await reports.serves(solanaTopic(network)))) throw await noReader(network, reports)
       const read = () => remote.ask({ kind: 'mint', network, mint }, readingWaitMs)
       const { mint: reading } = outcomeOf(await limits.mint(key, { network, mint }, read))
       // A process of an earlier version does not know this work.
-      if (reading === undefined) throw noReader(network)
+      if (reading === undefined) throw await noReader(network, reports)
       return reading
     },
   }
@@ -118,10 +118,12 @@ function noNode(chain: ChainId): AlmanacError {
   )
 }
 
-function noReader(network: SolanaNetwork): AlmanacError {
+async function noReader(network: SolanaNetwork, reports: Reports): Promise<AlmanacError> {
+  const other = network === 'mainnet' ? 'devnet' : 'mainnet'
+  const isOtherRead = await reports.serves(solanaTopic(other))
   return new AlmanacError(
     'not_configured',
-    `No process reads accounts of Solana ${network}: one needs solana.${network}.rpc and a start without --only api.`,
+    `No process reads accounts of Solana ${network}${isOtherRead ? ` (configured: ${other})` : ''}: one needs solana.${network}.rpc and a start without --only api.`,
   )
 }
 
