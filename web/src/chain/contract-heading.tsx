@@ -46,12 +46,17 @@ export function ContractHeading({ chain, address, here, row, explained, titled }
         <ChainLink name={chain} />
         <WholeText text={address} what="address" />
         <a href={hrefOf(['wallet', address], { chain })}>View as wallet</a>
-        {explained?.erc20 !== undefined && <a href={hrefOf(['erc20', chain, address])}>View as ERC-20 token</a>}
+        {isToken(explained) && <a href={hrefOf(['erc20', chain, address])}>View as ERC-20 token</a>}
         <a href={hrefOf(['explore', 'transfers'], { address, chain })}>Ask the API</a>
       </p>
       <ContractViews chain={chain} address={address} here={here} />
     </header>
   )
+}
+
+/** On a chain that keeps every token all contracts have an answer as one; those with NFT transfers alone are none. */
+function isToken(explained: Props['explained']): boolean {
+  return explained?.erc20 !== undefined && (explained.erc20.transfers > 0 || explained.index.transfers === 0)
 }
 
 function marksOf({ interfaces, possible_spam, verified_collection }: Schemas['Explanation']) {
