@@ -1,6 +1,7 @@
 // NFTs as pictures, with their table as the other view. Without a picture there is the table alone.
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import { AddressText } from '../parts/address-text.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { amountText, shortText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
@@ -10,26 +11,34 @@ import { Picture, pictureOf } from './picture.tsx'
 import { isComplete } from './use-holdings.ts'
 
 type Nft = Schemas['NftOwner']
-type Props = { rows: readonly Nft[] | undefined; chain: string; table: ComponentChildren }
+type Props = {
+  rows: readonly Nft[] | undefined
+  chain: string
+  table: ComponentChildren
+  /** Where the list is of several holders. */
+  withHolders?: boolean
+}
 
 /** Of all lists: who chose the table stays with it. */
 const view = signal('pictures')
 
-export function NftViews({ rows, chain, table }: Props) {
+export function NftViews({ rows, chain, table, withHolders = false }: Props) {
   if (rows?.some(row => pictureOf(row) !== undefined) !== true) return <>{table}</>
   return (
     <Tabs
       label="Views of the NFTs"
       chosen={view}
       tabs={[
-        { name: 'pictures', title: 'Pictures', content: () => <Gallery rows={rows} chain={chain} /> },
+        { name: 'pictures', title: 'Pictures', content: () => <Gallery {...{ rows, chain, withHolders }} /> },
         { name: 'table', title: 'Table', content: () => table },
       ]}
     />
   )
 }
 
-function Gallery({ rows, chain }: { rows: readonly Nft[]; chain: string }) {
+type GalleryProps = { rows: readonly Nft[]; chain: string; withHolders: boolean }
+
+function Gallery({ rows, chain, withHolders }: GalleryProps) {
   return (
     <ul class="gallery">
       {rows.map(row => (
@@ -42,6 +51,11 @@ function Gallery({ rows, chain }: { rows: readonly Nft[]; chain: string }) {
               {row.amount !== '1' && <span title={row.amount}>{amountText(row.amount)} ×</span>}
             </span>
           </a>
+          {withHolders && (
+            <span class="gallery-holder">
+              <AddressText address={row.owner_of} chain={chain} />
+            </span>
+          )}
         </li>
       ))}
     </ul>

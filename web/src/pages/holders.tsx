@@ -75,7 +75,7 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
           </a>
         }
       >
-        {rows => <NftViews rows={rows} chain={chain} table={<OwnersTable rows={rows} chain={chain} />} />}
+        {rows => <NftViews {...{ rows, chain }} withHolders table={<OwnersTable rows={rows} chain={chain} />} />}
       </ListSection>
     </>
   )
