@@ -7,6 +7,7 @@ import { ListSection } from '../holdings/list-section.tsx'
 import { CollectionLink, Marks } from '../holdings/nft-links.tsx'
 import { OwnersTable } from '../holdings/nft-tables.tsx'
 import { Picture } from '../holdings/picture.tsx'
+import { descriptionOf, traitsOf } from '../holdings/traits.ts'
 import { TransfersTable } from '../holdings/transfers-table.tsx'
 import { isComplete, useHoldings } from '../holdings/use-holdings.ts'
 import { AddressText, zeroAddress } from '../parts/address-text.tsx'
@@ -38,6 +39,8 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
   const { answered, problem, again } = state.value
   const isUnheld = problem?.status === 404 && problem.unconfigured === undefined
   const nft = answered?.data
+  const metadata = nft?.metadata ?? undefined
+  const held: unknown = useMemo(() => (metadata === undefined ? undefined : JSON.parse(metadata)), [metadata])
   const transfers = useHoldings({ ...token, cursor: cursors.cursor }, askTokenTransfers).value
   // A token without a holder is known by its transfers alone.
   const row = transfers.answered?.data.result[0]
@@ -103,6 +106,7 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
                 <Skeleton facts={['Held by', 'Changed in block', 'Minted in block', 'Transfers']} />
               )}
               {nft !== undefined && <TokenFacts nft={nft} token={token} />}
+              {held !== undefined && <Traits of={held} />}
             </div>
           </div>
           <div class="columns aside">
@@ -123,7 +127,7 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
             </div>
             <div class="stack">
               <TokenLife {...token} isSingle={(nft ?? row)?.contract_type !== 'ERC1155'} />
-              {nft !== undefined && <TokenWords nft={nft} />}
+              {nft !== undefined && <TokenWords nft={nft} held={held} />}
             </div>
           </div>
         </>
@@ -194,11 +198,34 @@ function TokenHolders({ token, cursors }: { token: Token; cursors: Cursors }) {
   )
 }
 
-const shownCharacters = 300
+/** What the token says of itself, of which its JSON has the rest. */
+function Traits({ of: held }: { of: unknown }) {
+  const [description, traits] = [descriptionOf(held), traitsOf(held)]
+  return (
+    <>
+      {description !== undefined && <p class="soft token-words">{description}</p>}
+      {traits.length > 0 && (
+        <dl class="traits" aria-label="Traits">
+          {traits.map(({ name, value }, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two traits of a token may be the same
+            <div key={at}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  )
+}
+
+/** Of a URI that holds what it names there is nothing to read. */
+const shownCharacters = { data: 60, other: 300 }
 
 /** What the contract says of the token. It is text of strangers: nothing of it is linked to or loaded. */
-function TokenWords({ nft: { token_uri: uri, metadata, last_token_uri_sync: readAt } }: { nft: Nft }) {
-  const held = useMemo(() => (metadata === null ? undefined : JSON.parse(metadata)), [metadata])
+function TokenWords({ nft: { token_uri: uri, last_token_uri_sync: readAt }, held }: { nft: Nft; held: unknown }) {
+  const isData = uri?.startsWith('data:') === true
+  const shown = isData ? shownCharacters.data : shownCharacters.other
   return (
     <Panel
       id="metadata"
@@ -220,10 +247,11 @@ function TokenWords({ nft: { token_uri: uri, metadata, last_token_uri_sync: read
       ) : (
         <>
           <p>
-            <code class="whole">{uri.length > shownCharacters ? `${uri.slice(0, shownCharacters)}…` : uri}</code>
+            <code class="whole">{uri.length > shown ? `${uri.slice(0, shown)}…` : uri}</code>
+            {isData && <span class="soft"> {countText(uri.length)} characters </span>}
             <CopyButton text={uri} what="token URI" />
           </p>
-          {metadata === null ? (
+          {held === undefined ? (
             <p class="soft">The URI itself holds none that can be read, and nothing is fetched from the web.</p>
           ) : (
             <details open>

@@ -140,7 +140,27 @@ function Key({ name }: { name: string }) {
   )
 }
 
+/** A text that is longer, such as a picture within a URI, begins cut. */
+const charactersMax = 300
+const charactersAtFirst = 100
+
 function Leaf({ value }: { value: unknown }) {
+  const isWhole = useSignal(false)
   const kind = typeof value === 'string' ? 'text' : typeof value === 'number' ? 'number' : 'word'
-  return <span class={`token-${kind}`}>{JSON.stringify(value)}</span>
+  const text = JSON.stringify(value)
+  if (isWhole.value || text.length <= charactersMax) return <span class={`token-${kind}`}>{text}</span>
+  return (
+    <>
+      <span class={`token-${kind}`}>{text.slice(0, charactersAtFirst)}…</span>{' '}
+      <button
+        type="button"
+        class="small"
+        onClick={() => {
+          isWhole.value = true
+        }}
+      >
+        Show {(text.length - charactersAtFirst).toLocaleString('en-US')} more characters
+      </button>
+    </>
+  )
 }
