@@ -238,7 +238,9 @@ test('the banner of the sandbox has one line to copy, and breaks between words',
   for (const width of [60, 80, 120]) {
     const lines = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width }).split('\n')
     // Nothing stands before what is copied, and the key can be seen without reading an address.
-    expect(lines.filter(line => line.includes('curl '))).toEqual([expect.stringMatching(/^curl -s -H 'X-API-Key: /)])
+    expect(lines.filter(line => line.includes('curl '))).toEqual([
+      expect.stringMatching(/^curl -s -w '\\n' -H 'X-API-Key: /),
+    ])
     expect(lines).toContain('  Key:       sandbox')
     expect(lines).toContain('  Docs:      http://127.0.0.1:8080/docs')
     expect(lines).toContain('  Reference: http://127.0.0.1:8080/reference')
@@ -564,7 +566,7 @@ test.skipIf(!terminal)(
       const trial = '/api/v2.2/wallets/0xd8da6bf26964af9d7eed9e03e53415d37aa96045/chains?chains=sim'
       expect(run.stdout.indexOf('Server listening')).toBeLessThan(run.stdout.indexOf(secret))
       expect(run.stdout).toMatch(/more keys, with\s+(npx )?almanac keys create --help/)
-      expect(run.stdout).toContain(`\r\ncurl -s -H 'X-API-Key: ${secret}' '${url}${trial}'\r\n`)
+      expect(run.stdout).toContain(`\r\ncurl -s -w '\\n' -H 'X-API-Key: ${secret}' '${url}${trial}'\r\n`)
       // What a client would ask, and an answer.
       const tried = await fetch(`${url}${trial}`, { headers: { 'x-api-key': secret } })
       expect(tried.status).toBe(200)

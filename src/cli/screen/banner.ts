@@ -57,7 +57,7 @@ export function bannerText({
       ...(trial === undefined ? [] : [`${titleOf('Key:')}${trial.key}`]),
     ],
     ...(trial === undefined ? [] : [titled('Try:', 'paste this into another terminal')]),
-    ...(trial === undefined ? [] : [[`curl -s -H 'X-API-Key: ${trial.key}' '${trial.url}'`]]),
+    ...(trial === undefined ? [] : [[`curl -s -w '\\n' -H 'X-API-Key: ${trial.key}' '${trial.url}'`]]),
     nodes.map(([name, url], at) => {
       const title = at === 0 ? titleOf('Nodes:') : ' '.repeat(titleWidth)
       return `${title}${name.padEnd(nameWidth)}  ${url}`
