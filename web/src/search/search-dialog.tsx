@@ -68,7 +68,7 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
   const groups =
     typed === ''
       ? beginning(turn)
-      : offered({ typed, keys: keys.value, found: isCurrent ? answered : undefined, isAnswered, docs: docs?.groups })
+      : offered({ typed, keys: keys.value, found: isCurrent ? answered : undefined, isAnswered, docs })
   const offers = groups.flatMap(group => group.offers)
   const active = Math.min(at.value, offers.length - 1)
   const choose = (offer: Offer | undefined) => {
@@ -245,7 +245,7 @@ type Wanted = {
   found: Found
   isAnswered: boolean
   /** What the search of the docs found, where it is asked. */
-  docs: readonly Group[] | undefined
+  docs: ReturnType<typeof docsAnswer>
 }
 
 /** Where nothing has what was typed, what is like it is offered. */
@@ -264,15 +264,15 @@ function offered({ typed, keys, found, isAnswered, docs }: Wanted): Group[] {
   if (docs === undefined && isOperationMeant(typed)) return here
   const count = found?.data.results.length ?? 0
   const all = count > 5 ? [{ title: 'All', offers: [allResults(typed)] }] : []
-  // What only has it within a word comes last: `ens` is in OpenSea.
+  // What only has it within a word comes last: `ens` is in OpenSea. Where the docs have nothing but like words, names do.
   const isNamed = ({ title }: Group) => title === 'Contracts' || title === 'Wallets and accounts'
   const isWithin = (group: Group) => isNamed(group) && !group.offers.some(hasWordOf(typed))
-  const within = /\d/.test(typed) ? [] : results.filter(isWithin)
+  const within = /\d/.test(typed) || docs?.isClose === true ? [] : results.filter(isWithin)
   const groups = [
     ...here.filter(({ title }) => title === 'Chains'),
     ...results.filter(group => !within.includes(group)),
     ...here.filter(({ title }) => title !== 'Chains'),
-    ...(docs ?? docsFound(typed)),
+    ...(docs?.groups ?? docsFound(typed)),
     ...within,
     ...all,
   ]
