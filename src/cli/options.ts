@@ -71,9 +71,13 @@ export function tellMissing(command: Command, load: () => LoadedConfig): Command
       .replaceAll(/<(.*?)>/g, (_, word: string) => word.toUpperCase())
     const needs = `${called} needs ${words.join(', ').replace(/, (?=[^,]*$)/, ' and ')}`
     const listed = example.includes(chain) && configured.length > 0 ? ` Configured chains: ${namesOf(configured)}.` : ''
-    throw new AlmanacError('bad_request', `${needs}${words.length === 1 ? '' : `: no ${address === undefined ? missing : 'chain'} is given`}.${listed}`, {
-      hint: `for example: ${commandLine} ${called} ${example}`,
-    })
+    throw new AlmanacError(
+      'bad_request',
+      `${needs}${words.length === 1 ? '' : `: no ${address === undefined ? missing : 'chain'} is given`}.${listed}`,
+      {
+        hint: `for example: ${commandLine} ${called} ${example}`,
+      },
+    )
   }
   return Object.assign(command, {
     missingArgument: fail,

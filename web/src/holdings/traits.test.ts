@@ -28,8 +28,9 @@ test('what is no trait is none', () => {
   expect(traitsOf({ attributes: [{ trait_type: 'Far', value: 1e20, display_type: 'date' }] })).toEqual([
     { name: 'Far', value: '100000000000000000000' },
   ])
-  expect([descriptionOf({ description: ' Drawn. ' }), descriptionOf({ description: ' ' }), descriptionOf(null)]).toEqual([
-    ...['Drawn.', undefined],
-    undefined,
-  ])
+  expect([
+    descriptionOf({ description: ' Drawn. ' }),
+    descriptionOf({ description: ' ' }),
+    descriptionOf(null),
+  ]).toEqual([...['Drawn.', undefined], undefined])
 })

@@ -207,7 +207,6 @@ function Traits({ of: held }: { of: unknown }) {
       {traits.length > 0 && (
         <dl class="traits" aria-label="Traits">
           {traits.map(({ name, value }, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two traits of a token may be the same
             <div key={at}>
               <dt>{name}</dt>
               <dd>{value}</dd>

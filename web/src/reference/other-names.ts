@@ -55,7 +55,16 @@ export const otherNames: Readonly<Record<string, readonly string[]>> = {
   getTokenOwnersV22: ['holders of a token', 'token holders', 'rich list', 'balanceOf'],
   getTokenMetadataV22: ['decimals', 'symbol of a token', 'token supply'],
   getChanges: [
-    ...['webhooks', 'streams', 'subscribe', 'subscriptions', 'notifications', 'live transfers', 'real time', 'websocket'],
+    ...[
+      'webhooks',
+      'streams',
+      'subscribe',
+      'subscriptions',
+      'notifications',
+      'live transfers',
+      'real time',
+      'websocket',
+    ],
     ...['server-sent events', 'sse', 'long polling', 'new transfers', 'listen for transfers', 'transfers since'],
   ],
   getPortfolio: ['portfolio', 'solana portfolio'],
