@@ -116,7 +116,7 @@ function contextOf(dependencies: AppDependencies): Context {
   const holdings = new Holdings(store, { ...shared, ...bounds })
   const tokenUris = new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting))
   const cursors = new CursorSigner(store.secret)
-  const tokenCalls = new TokenCalls(store)
+  const tokenCalls = new TokenCalls(store, wait => queue.withoutSlot(wait))
   const streams = holdings.streams(tokenUris)
   const listeners = new Listeners(() => store.revision())
   dependencies.stopping?.addEventListener('abort', () => listeners.close())

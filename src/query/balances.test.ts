@@ -52,3 +52,21 @@ test('balances between the final block and the head are read once for a head, an
   await ask(wallet)
   expect(asked).toEqual([1, 2, 1])
 })
+
+test('where the node leaves the branch of the index, what was kept of the head is read again with the rest', async () => {
+  const head = { number: 5, hash: ours, timestamp: 50 }
+  const balances = new Balances({ chainState: async () => ({ head, finalized: 1 }) })
+  const other = `0x${'2'.repeat(40)}` as Address
+  let branch = ours
+  const freshen = {
+    balances: async ({ wallets }: { wallets: readonly Address[] }) => {
+      return { block: 5, hash: branch, timestamp: 50, balances: wallets.map(() => branch) }
+    },
+  }
+  const ask = async (...wallets: Address[]) =>
+    (await balances.answer({ chain, wallets, toBlock: undefined }, { key: { id: 'k' } as IndexingKey, freshen })).balances
+  expect(await ask(wallet)).toEqual([ours])
+  branch = theirs
+  expect(await ask(wallet, other)).toEqual([theirs, theirs])
+  expect(await ask(wallet)).toEqual([ours])
+})

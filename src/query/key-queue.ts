@@ -3,6 +3,8 @@
 import { AlmanacError } from '../errors.ts'
 
 export type KeyQueueLimits = {
+  /** What the work is, in words for clients. */
+  of: string
   /** Pieces of work at once, in all and of one key. */
   places: number
   placesOfKey: number
@@ -47,7 +49,7 @@ export class KeyQueue {
    */
   ask(keyIds: readonly string[]): Place {
     const { promise: begun, resolve } = Promise.withResolvers<void>()
-    const { waiting, waitingOfKey, retryAfterMs } = this.#limits
+    const { of, waiting, waitingOfKey, retryAfterMs } = this.#limits
     let runsFor: string | undefined
     const piece: Waiting = {
       keys: new Set(),
@@ -57,13 +59,13 @@ export class KeyQueue {
       },
     }
     if (keyIds.length === 1 && (this.#queues.get(keyIds[0]!)?.size ?? 0) >= waitingOfKey)
-      throw new AlmanacError('rate_limited', `This key's queue for lists is full (${waitingOfKey} waiting)`, {
-        ...{ retryable: true, retryAfterMs, details: { limit: `${waitingOfKey} lists or counts at once` } },
+      throw new AlmanacError('rate_limited', `This key's queue for ${of} is full (${waitingOfKey} waiting)`, {
+        ...{ retryable: true, retryAfterMs, details: { limit: `${waitingOfKey} ${of} at once` } },
       })
     // A key that has nothing waiting finds a place: others may not fill the queue for it.
     const isFirst = keyIds.some(keyId => !this.#queues.has(keyId))
     if (this.#waiting >= (isFirst ? 2 * waiting : waiting))
-      throw new AlmanacError('overloaded', `The queue for lists is full (${waiting} waiting)`, {
+      throw new AlmanacError('overloaded', `The queue for ${of} is full (${waiting} waiting)`, {
         ...{ retryable: true, retryAfterMs },
       })
     this.#waiting++

@@ -1,17 +1,20 @@
 // What ERC-20 contracts say of themselves and of wallets, by a node: supplies, balances, allowances, names. Each answer
 // is kept for its block. A contract that refuses, loops or answers nonsense said nothing. No HTTP and no JSON.
 import { LRUCache } from 'lru-cache'
+import { untilAborted } from '../../abort.ts'
 import { numberOfAnswer, textOfAnswer } from '../../annotate/label-text.ts'
 import { shownName } from '../../annotate/shown-facts.ts'
 import { atMost } from '../../at-most.ts'
 import type { Chain } from '../../chains.ts'
 import { ledgerId } from '../../ledgers.ts'
-import type { Address, ContractCall } from '../../model.ts'
+import { AlmanacError } from '../../errors.ts'
+import type { Address, ChainId, ContractCall, Hash } from '../../model.ts'
 import type { ChainState, Store } from '../../store/store.ts'
-import type { Freshen, IndexingKey } from '../freshen.ts'
-import { noNode, ReadsAtBlock } from '../lookups/reads-at-block.ts'
+import type { HoldingsOptions } from '../holdings/questions.ts'
+import { KeyQueue } from '../key-queue.ts'
+import { type Ask, noNode, ReadsAtBlock } from '../lookups/reads-at-block.ts'
 
-export type CallOptions = { key: IndexingKey; freshen: Freshen | undefined }
+export type CallOptions = Pick<HoldingsOptions, 'key' | 'freshen' | 'signal'>
 
 /** `about`: the addresses that the client asked about, which count for its key. */
 export type AskedAt = { chain: Chain; toBlock: number | undefined; about: readonly Address[] }
@@ -30,6 +33,14 @@ const describedMax = 5_000
 /** Few tokens ever change their names, and some are changed by those who own them. */
 const describedMs = 3_600_000
 
+/** Between these others have their turn, and what was read is kept: a wallet with many tokens takes five. */
+const callsPerTurn = 400
+/** Of the nodes of one chain. */
+const turns = {
+  ...{ of: 'questions to nodes', places: 4, placesOfKey: 2 },
+  ...{ waiting: 4_096, waitingOfKey: 2_048, retryAfterMs: 1_000 },
+}
+
 const selectors = {
   ...{ name: '0x06fdde03', symbol: '0x95d89b41', decimals: '0x313ce567' },
   ...{ totalSupply: '0x18160ddd', balanceOf: '0x70a08231', allowance: '0xdd62ed3e' },
@@ -39,9 +50,13 @@ export class TokenCalls {
   readonly #store: Pick<Store, 'chainState'>
   readonly #reads = new ReadsAtBlock<Result>(keptCharacters, result => entryCharacters + (result?.length ?? 0))
   readonly #described = new LRUCache<string, TokenDescription>({ ...atMost(describedMax), ttl: describedMs })
+  readonly #queues = new Map<ChainId, KeyQueue>()
+  readonly #whileWaiting: WhileWaiting
 
-  constructor(store: Pick<Store, 'chainState'>) {
+  /** `whileWaiting` frees what a request holds, such as a slot of a queue. */
+  constructor(store: Pick<Store, 'chainState'>, whileWaiting: WhileWaiting = wait => wait()) {
     this.#store = store
+    this.#whileWaiting = whileWaiting
   }
 
   /** Of one wallet several tokens, or of one token several wallets. */
@@ -105,21 +120,57 @@ export class TokenCalls {
     return (await this.#store.chainState(ledgerId(id, 'erc20'))) ?? (await this.#store.chainState(id))
   }
 
+  /** All at one block, in turns between keys. What was read stays known where the client leaves or the node fails. */
   async #call(
     { chain, toBlock, about }: AskedAt,
     calls: readonly ContractCall[],
-    { key, freshen }: CallOptions,
+    options: CallOptions,
   ): Promise<{ block: number; results: readonly Result[] }> {
+    const { key, freshen, signal } = options
     const state = await this.#stateOf(chain)
-    const names = calls.map(({ to, data }) => `${chain.id}/${to}/${data}`)
-    const { block, values } = await this.#reads.answer({ names, toBlock, state }, async (place, missing) => {
-      if (freshen?.calls === undefined) throw noNode(chain.name)
-      const wanted = missing.map(at => calls[at]!)
-      const { results, ...rest } = await freshen.calls({ chain: chain.id, ...place, about, calls: wanted }, key)
-      return { ...rest, values: results }
-    })
-    return { block, results: values }
+    // Without a head of the index the node tells the block, and it has to be one.
+    const size = state === undefined ? calls.length : callsPerTurn
+    const results: Result[] = []
+    let said: { block: number; hash: Hash | undefined } | undefined
+    for (let from = 0; from === 0 || from < calls.length; from += size) {
+      signal?.throwIfAborted()
+      const part = calls.slice(from, from + size)
+      const names = part.map(({ to, data }) => `${chain.id}/${to}/${data}`)
+      const ask: Ask<Result> = async (place, missing) => {
+        if (freshen?.calls === undefined) throw noNode(chain.name)
+        const wanted = missing.map(at => part[at]!)
+        const { results, ...rest } = await freshen.calls({ chain: chain.id, ...place, about, calls: wanted }, key)
+        return { ...rest, values: results }
+      }
+      const { block, hash, values } = await this.#reads.answer({ names, toBlock, state }, ask, read =>
+        this.#inTurn(chain.id, options, read),
+      )
+      if (said !== undefined && said.hash !== hash) throw replaced(chain.name, block)
+      said = { block, hash }
+      results.push(...values)
+    }
+    return { block: said!.block, results }
   }
+
+  async #inTurn<T>(chain: ChainId, { key, signal }: CallOptions, read: () => Promise<T>): Promise<T> {
+    const queue = this.#queues.get(chain) ?? new KeyQueue(turns)
+    this.#queues.set(chain, queue)
+    const turn = queue.ask([key.id])
+    try {
+      await this.#whileWaiting(() => (signal === undefined ? turn.begun : untilAborted(turn.begun, signal)))
+      return await read()
+    } finally {
+      turn.end()
+    }
+  }
+}
+
+type WhileWaiting = <Waited>(wait: () => Promise<Waited>) => Promise<Waited>
+
+function replaced(chain: string, block: number): AlmanacError {
+  return new AlmanacError('upstream_failed', `Block ${block} of ${chain} was replaced while contracts were asked.`, {
+    retryable: true,
+  })
 }
 
 function supplyOf(to: Address): ContractCall {

@@ -25,10 +25,11 @@ const listsShare = 3 / 4
 const listsOfKeyShare = 1 / 2
 const retryAfterMs = 5_000
 
+const of = 'lists or counts'
 /** Large: takes a tenth of a second and more. One at a time of a key: side by side they would take as long. */
 const queueLimits = {
-  small: { places: 16, placesOfKey: 8, waiting: 4_096, waitingOfKey: 2_048, retryAfterMs: 1_000 },
-  large: { places: 2, placesOfKey: 1, waiting: 64, waitingOfKey: 16, retryAfterMs },
+  small: { of, places: 16, placesOfKey: 8, waiting: 4_096, waitingOfKey: 2_048, retryAfterMs: 1_000 },
+  large: { of, places: 2, placesOfKey: 1, waiting: 64, waitingOfKey: 16, retryAfterMs },
 } as const
 export type WorkSize = keyof typeof queueLimits
 

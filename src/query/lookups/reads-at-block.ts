@@ -26,6 +26,8 @@ export type ReadQuestion = {
 }
 
 export type Ask<Value> = (place: ReadPlace, missing: readonly number[]) => Promise<ReadValues<Value>>
+/** Runs the reading when it has its turn: what others have read by then is not read again. */
+export type Turn = <Result>(read: () => Promise<Result>) => Promise<Result>
 
 /** A reading with the block that it was read after. */
 type Kept<Value> = { value: Value; hash: Hash | undefined; timestamp: number | undefined }
@@ -49,36 +51,59 @@ export class ReadsAtBlock<Value> {
   }
 
   /** `ask` gets the places in `names` of those that are not kept. */
-  async answer({ names, toBlock, state }: ReadQuestion, ask: Ask<Value>): Promise<ReadValues<Value>> {
+  async answer(
+    { names, toBlock, state }: ReadQuestion,
+    ask: Ask<Value>,
+    turn: Turn = read => read(),
+  ): Promise<ReadValues<Value>> {
     const head = state?.head
     if (toBlock !== undefined && head !== undefined && toBlock > head.number) throw aboveHead(toBlock, head.number)
     const stays = staysAt(toBlock, state)
-    if (stays !== undefined) return await this.#staying(names, stays, ask)
+    if (stays !== undefined) return await this.#staying(names, stays, ask, turn)
     const place = { block: toBlock, isEarlier: toBlock !== undefined }
-    return await ask(
-      place,
-      names.map((_, at) => at),
-    )
+    const all = names.map((_, at) => at)
+    return await turn(() => ask(place, all))
   }
 
-  async #staying(names: readonly string[], stays: Stays, ask: Ask<Value>): Promise<ReadValues<Value>> {
-    const { block, head, isEarlier } = stays
+  async #staying(names: readonly string[], stays: Stays, ask: Ask<Value>, turn: Turn): Promise<ReadValues<Value>> {
+    const { block, head } = stays
     const keys = names.map(name => `${name} ${stays.name}`)
-    const known = keys.map(key => this.#kept.get(key))
-    const isMixed = stays.mayDiffer && new Set(known.map(read => read?.hash)).size > 1
-    const missing = keys.flatMap((_, at) => (isMixed || known[at] === undefined ? [at] : []))
-    if (missing.length > 0) {
-      const { values, hash, timestamp } = await ask({ block, isEarlier }, missing)
-      for (const [at, place] of missing.entries()) {
-        const read: Kept<Value> = { value: values[at]!, hash, timestamp }
-        known[place] = read
-        // The node may be on another branch at the height of the head.
-        if (head === undefined || hash === head.hash) this.#kept.set(keys[place]!, read)
-      }
-    }
-    const { hash, timestamp } = head ?? known[0] ?? {}
-    return { block, hash, timestamp, values: known.map(read => read!.value) }
+    const kept = this.#keptOf(keys, stays)
+    const known = kept ?? (await turn(async () => this.#keptOf(keys, stays) ?? (await this.#read(keys, stays, ask))))
+    const { hash = head?.hash, timestamp = head?.timestamp } = known[0] ?? {}
+    return { block, hash, timestamp, values: known.map(({ value }) => value) }
   }
+
+  /** Undefined where one is missing. */
+  #keptOf(keys: readonly string[], { mayDiffer }: Stays): Kept<Value>[] | undefined {
+    const kept = keys.flatMap(key => this.#kept.get(key) ?? [])
+    const isWhole = kept.length === keys.length && !(mayDiffer && branchesOf(kept) > 1)
+    return isWhole ? kept : undefined
+  }
+
+  /** Those that are missing, or all where the node has left the branch of the others. */
+  async #read(keys: readonly string[], stays: Stays, ask: Ask<Value>): Promise<Kept<Value>[]> {
+    const { block, head, isEarlier, mayDiffer } = stays
+    const known = keys.map(key => (mayDiffer ? undefined : this.#kept.get(key)))
+    const missing = keys.flatMap((_, at) => (known[at] === undefined ? [at] : []))
+    const { values, hash, timestamp } = await ask({ block, isEarlier }, missing)
+    // The node may be on another branch at the height of the head.
+    const isKept = head === undefined || hash === head.hash
+    if (!isKept && missing.length < keys.length) {
+      const all = await ask({ block, isEarlier }, [...keys.keys()])
+      return all.values.map(value => ({ value, hash: all.hash, timestamp: all.timestamp }))
+    }
+    for (const [at, place] of missing.entries()) {
+      const read: Kept<Value> = { value: values[at]!, hash, timestamp }
+      known[place] = read
+      if (isKept) this.#kept.set(keys[place]!, read)
+    }
+    return known as Kept<Value>[]
+  }
+}
+
+function branchesOf<Value>(kept: readonly Kept<Value>[]): number {
+  return new Set(kept.map(({ hash }) => hash)).size
 }
 
 function staysAt(toBlock: number | undefined, state: ChainState | undefined): Stays | undefined {
