@@ -188,6 +188,26 @@ test('what a token says of itself is shown as far as it can be true', async () =
   expect(second).toMatchObject({ symbol: '<b>', decimals: null, total_supply: '5', total_supply_formatted: null })
 })
 
+test('of a symbol that hundreds of contracts took, the known one comes first and spam last', async () => {
+  const facts = (number: number, symbol: string, transfers: number, possibleSpam = false) => ({
+    ...{ chain: ledger, contract: addressOf(number), name: `Name ${number}`, symbol, possibleSpam },
+    verdict: { rulesVersion: 1, score: 0, reasons: [], basis: '', judgedAtMs: 9, transfers },
+  })
+  const [known, verified] = [addressOf(9_999), addressOf(9_998)]
+  const mark = { chain, contract: verified, source: 'list', rank: 'imported', updatedAt: 1 } as const
+  await api.store.annotate({
+    facts: [
+      ...Array.from({ length: 400 }, (_, at) => facts(1_000 + at, 'USDX', at % 50, at % 2 === 0)),
+      ...[facts(9_999, 'usdx', 1e7), facts(9_998, 'USDX', 60), facts(9_997, 'USDX1', 1e8)],
+    ],
+    marks: [{ ...mark, verified: true, spam: undefined }],
+  })
+  const found = (await json('/erc20/metadata/symbols?symbols[]=UsdX')) as { address: string; possible_spam: boolean }[]
+  expect(found.slice(0, 2).map(({ address }) => address)).toEqual([verified, known])
+  expect(found.length).toBe(25)
+  expect(found.some(each => each.possible_spam)).toBe(false)
+})
+
 test('a key asks about so many wallets and tokens a day, and what was said is not counted again', async () => {
   node = 'archive'
   const limit = { indexPerDay: 2, indexWaiting: undefined, ratePerSecond: undefined, quotaPerDay: undefined }

@@ -1645,6 +1645,29 @@ export function storeContract(
         expect(await store.rankedContracts(77 as ChainId, undefined, 9)).toEqual([])
       })
 
+      test('contracts with a symbol are found, those with the most transfers first', async () => {
+        const facts = (of: Address, symbol: string | undefined, transfers: number, chain = eth): ContractFacts => ({
+          ...{ chain, contract: of, name: 'USDT', symbol, possibleSpam: false },
+          verdict: { rulesVersion: 1, score: 0, reasons: [], basis: '', judgedAtMs: 9, transfers },
+        })
+        const at = (digit: string) => `0x${digit.repeat(40)}` as Address
+        const long = `${'\u00dc'.repeat(70)}a`
+        await store.annotate({
+          facts: [
+            ...[facts(contract, 'USDT', 5), facts(otherContract, 'usdt', 7), facts(wallet, 'USDT', 9, polygon)],
+            ...[facts(wallet, 'USDTx', 8), facts(zeroAddress, undefined, 8), facts(at('7'), long, 1)],
+            ...[facts(at('8'), `${long}b`, 1), facts(at('9'), 'a%_', 1), facts(at('a'), 'USDT\u0000', 1)],
+          ],
+        })
+        const found = (symbol: string, limit = 10) => store.contractsWithSymbol(eth, symbol, limit)
+        expect(await found('Usdt')).toEqual([otherContract, contract])
+        expect(await found('usdt', 1)).toEqual([otherContract])
+        expect(await found(long)).toEqual([at('7')])
+        expect(await found('A%_')).toEqual([at('9')])
+        for (const none of ['usd', '%', '']) expect(await found(none)).toEqual([])
+        expect(await store.contractsWithSymbol(77 as ChainId, 'usdt', 9)).toEqual([])
+      })
+
       test('what was read of a contract and how it was judged come back as they were given', async () => {
         const facts: ContractFacts = {
           ...{ chain: eth, contract, name: 'N\u0000\u{1f412}', symbol: undefined, possibleSpam: true },

@@ -24,8 +24,8 @@ export type Row = any[]
  *   listed(x), joined(x), texts(x)   a column of all rows as one value: a JSON array, bytes without a separator, texts
  *                with the byte FF between them, which no UTF-8 has
  *   by_key(x)    their order; nothing where rows lie in that order and are read so
- *   BEGINS(x, $1:utf8), HAS(x, $1:utf8), BY_NAME(x)   whether a name begins with a text or has it, of which an index
- *                finds the first, and the order of that index
+ *   BEGINS(x, $1:utf8), IS_NAMED(x, $1:utf8), HAS(x, $1:utf8), BY_NAME(x)   whether a name begins with a text, is it
+ *                or has it, of which an index finds the first two, and the order of that index
  *   JSON_NUMBER(x, 'name')   a number in a column of JSON
  *   greatest(), least()      of values that are not NULL
  * `written` writes and answers the rows that it wrote. `of`: rows with one key, by which a cluster spreads them.

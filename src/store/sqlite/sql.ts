@@ -19,6 +19,7 @@ const dialect: Dialect = {
     [/\bJSON_NUMBER\((\w+), '(\w+)'\)/g, "json_extract($1, '$.$2')"],
     [/\bBEGINS\((\w+), ([^)]+)\)/g, '$1 COLLATE NOCASE >= $2 AND $1 COLLATE NOCASE < $2 || char(0x10ffff)'],
     [/\bHAS\((\w+), ([^)]+)\)/g, 'instr(lower($1), lower($2)) > 0'],
+    [/\bIS_NAMED\((\w+), ([^)]+)\)/g, '$1 COLLATE NOCASE = $2'],
     [/\bBY_NAME\((\w+)\)/g, '$1 COLLATE NOCASE'],
     [/\blisted\(/g, 'json_group_array('],
     [/\bjoined\(([^)]*)\)/g, "CAST(group_concat($1, '') AS BLOB)"],

@@ -75,6 +75,10 @@ async function annotate(
 
 const rankedFacts = `SELECT contract, name, symbol, transfers FROM contract_facts
   WHERE chain = $1 AND (transfers, contract) < ($2, $3) ORDER BY transfers DESC, contract DESC LIMIT $4`
+// Of a chain there may be millions, of one symbol some thousands.
+const withSymbol = `WITH named AS MATERIALIZED (
+    SELECT chain, contract, transfers FROM contract_facts WHERE IS_NAMED(symbol, $2:utf8)
+  ) SELECT contract FROM named WHERE chain = $1 ORDER BY transfers DESC, contract DESC LIMIT $3`
 // Marks come first in a join of SQLite's: there are few.
 const verifiedNames = `SELECT name FROM contract_facts JOIN contract_marks USING (chain, contract)
   WHERE verified = 1 AND name IS NOT NULL
@@ -103,6 +107,10 @@ function contractFactsStore(core: Core): ContractFactsStore {
         return found.map(([address, name, symbol, transfers]) => ({
           ...{ contract: hexOf<Address>(address), name: textOf(name), symbol: textOf(symbol), transfers },
         }))
+      }),
+    contractsWithSymbol: (chain, symbol, limit) =>
+      core.ofChain(chain, [], function* (ordinal) {
+        return (yield* rows(withSymbol, ordinal, symbol, limit)).map(([address]) => hexOf<Address>(address))
       }),
     verifiedNames: async () => (await core.engine.read(() => rows(verifiedNames))).map(([name]) => textOf(name)!),
   }

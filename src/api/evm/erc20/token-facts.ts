@@ -2,7 +2,6 @@
 // spender may take, and how many transfers they had. The rules are in `query/erc20/`.
 
 import { z } from 'zod'
-import { shownName } from '../../../annotate/shown-facts.ts'
 import type { Chain, ChainTable } from '../../../chains.ts'
 import { AlmanacError } from '../../../errors.ts'
 import { ledgerId } from '../../../ledgers.ts'
@@ -32,8 +31,8 @@ const tokensMax = 25
 const symbolLengthMax = 64
 /** Of one symbol: imitations of known tokens are many. */
 const foundMax = 25
-/** Names of NFT contracts and words within names are found too. */
-const namesReadMax = 20_000
+/** Of one symbol: the busiest are looked at, of which some are known to be spam. */
+const lookedAtMax = 10 * foundMax
 
 function parametersOf(table: ChainTable) {
   const spelled = (name: string) => `Written as \`${name}[]=…&${name}[]=…\`, \`${name}[0]=…\` or \`${name}=…,…\`.`
@@ -110,11 +109,7 @@ export const tokenMetadataBySymbol = tokenRoute({
 /** Verified first, possible spam last. */
 async function tokensCalled({ store, contracts }: Context, chain: Chain, symbol: string): Promise<Address[]> {
   const ledger = ledgerId(chain.id, 'erc20')
-  const wanted = symbol.trim().toLowerCase()
-  const { contracts: named } = await store.named({ text: symbol.trim(), limit: 10 * foundMax, readMax: namesReadMax })
-  const tokens = named
-    .filter(each => each.chain === ledger && shownName(each.symbol)?.toLowerCase() === wanted)
-    .map(({ contract }) => contract)
+  const tokens = await store.contractsWithSymbol(ledger, symbol.trim(), lookedAtMax)
   const facts = await contracts.of(ledger, tokens)
   const rank = (token: Address) => {
     const { verifiedCollection = false, possibleSpam = false } = facts.get(token) ?? {}
