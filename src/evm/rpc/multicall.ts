@@ -5,8 +5,10 @@ import type { RpcCall } from '../../rpc/batches.ts'
 
 export const multicall3 = '0xca11bde05977b3631167028862be2a173976ca11' as Address
 
-/** For all calls of one part. Nodes allow 50 million and more. */
-export const aggregateGas = 30_000_000
+/** Nodes allow 50 million and more. One that takes all of it takes little more than the others would have. */
+export function aggregateGas(calls: number): number {
+  return 300_000 * calls
+}
 
 /** aggregate3((address target, bool allowFailure, bytes callData)[]). */
 const aggregate3 = '0x82ad56cb'

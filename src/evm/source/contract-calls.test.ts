@@ -146,6 +146,15 @@ test.each(['refused', 'timeout', 'response-too-large'] as const)(
   },
 )
 
+test('contracts that take all the gas that there is cost a node little more than they may take alone', async () => {
+  const node = nodeOf(100)
+  for (let at = 0; at < 100; at++) node.behaviours.set(contract(at + 1), { fails: 'refused' })
+  const { results } = await read(node, callsTo(100))
+  expect(results).toEqual(callsTo(100).map(() => null))
+  const gas = node.asked.flat().reduce((sum, call) => sum + call.gas, 0)
+  expect(gas).toBeLessThan(100 * 500_000 * 10)
+})
+
 test('a node that lacks the state, or fails itself, is no answer', async () => {
   const node = nodeOf(2)
   node.behaviours.set(contract(1), { fails: 'pruned' })

@@ -72,7 +72,7 @@ async function readAll(calls: readonly ContractCall[], at: At): Promise<Answer[]
 /** By one call of Multicall3. Those that failed in it are asked alone: another one may have used up the gas. */
 async function readTogether(calls: readonly ContractCall[], at: At): Promise<Answer[]> {
   if (calls.length <= aloneMax) return await readInBatches(calls, at)
-  const call = contractCall(multicall3, aggregateCall(calls), quantityHex(at.block), aggregateGas)
+  const call = contractCall(multicall3, aggregateCall(calls), quantityHex(at.block), aggregateGas(calls.length))
   const value = await ask([call], at).then(([said]) => said, unlessOfContracts)
   // One of them took all gas or time, or returned too much.
   if (value === null) return await readHalves(calls, at, readTogether)
