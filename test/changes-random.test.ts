@@ -1,10 +1,12 @@
 // Listeners to the changes of random histories: each keeps the rows that it is told by their places, and has what the
 // store has after every commit, through reorganisations down to the final block, folds, history that comes late, rows
-// on demand, repairs and restarts, wherever pages end. `npm run soak:changes` takes many more seeds.
+// on demand, repairs and restarts, wherever pages end and whichever acknowledgements get lost. `npm run soak:changes`
+// takes many more seeds.
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../src/model.ts'
-import { type ChangePage, type ChangeState, Changes, type ChangesGone } from '../src/query/changes/changes.ts'
-import { type ChangeFilter, type ChangePosition, PositionSigner } from '../src/query/changes/position.ts'
+import { type ChangePage, type ChangeRows, type ChangeState, Changes, type ChangesGone } from '../src/query/changes/changes.ts'
+import { type ChangeFilter, type ChangePosition, maybeTold, PositionSigner } from '../src/query/changes/position.ts'
 import { KnownLabels } from '../src/query/known-labels.ts'
 import { transferReads } from '../src/query/nft-transfers.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
@@ -296,12 +298,30 @@ function plain({ number, hash, timestamp }: ModelBlock): Block {
 
 const signer = new PositionSigner(new Uint8Array(32).fill(7))
 
+/** What was sent last, and may have arrived. */
+type Unsure = { end: string; told: Told[] }
+type Told = { state: ChangeState; id: string; block: number }
+
+function changesIn({ state, rows, places }: ChangeRows): Told[] {
+  return places.map(({ row, position }) => {
+    const hash = Buffer.from(rows.stored.blockHashes.subarray(row * 32, row * 32 + 32)).toString('hex')
+    return { state, id: `0x${hash} ${position.logIndex} ${position.batchIndex}`, block: position.block }
+  })
+}
+
+function toldIn({ told }: ChangePage): Told[] {
+  return told.flatMap(changesIn)
+}
+
 /** Keeps the places that it is told, with the last word on each. */
 class Listener {
   readonly #trial: Trial
   readonly #filter: ChangeFilter
   readonly #kept = new Map<string, { state: ChangeState; block: number }>()
   #position!: string
+  /** Acknowledgements of this one get lost. */
+  readonly #isUnsure: boolean
+  #unsure: Unsure | undefined
   /** Blocks up to it may be known as final alone. */
   #maybeTo = -1
   #from = 0
@@ -311,6 +331,7 @@ class Listener {
   constructor(trial: Trial, filter: ChangeFilter) {
     this.#trial = trial
     this.#filter = filter
+    this.#isUnsure = trial.draw(2) === 0
   }
 
   async begin(changes: Changes, fromBlock: number | undefined): Promise<void> {
@@ -328,8 +349,27 @@ class Listener {
   /** Reads one page and answers what takes it in. */
   async page(changes: Changes): Promise<() => boolean> {
     const position = signer.open(this.#filter, this.#position) as ChangePosition
+    if (this.#unsure !== undefined) return await this.#pageAgain(changes, position, this.#unsure)
     const page = await changes.after(this.#filter, position, 1 + this.#trial.draw(6))
     return () => ('fromBlock' in page ? this.#forget(page) : this.#take(page))
+  }
+
+  /** After an answer that got lost, or of which only the acknowledgement was: the same again, or what became of it. */
+  async #pageAgain(changes: Changes, before: ChangePosition, { end, told }: Unsure): Promise<() => boolean> {
+    const upTo = signer.open(this.#filter, end) as ChangePosition
+    const same = await changes.after(this.#filter, before, told.length, upTo)
+    const isSame = 'told' in same && isDeepStrictEqual(toldIn(same), told)
+    if (!isSame) this.#keep(maybeTold(before, upTo))
+    else if (this.#trial.draw(2) === 0) {
+      this.#hearAll(same.told)
+      this.#position = end
+    }
+    if (!isSame || this.#position === end) this.#unsure = undefined
+    return () => true
+  }
+
+  #hearAll(told: readonly ChangeRows[]): void {
+    for (const { state, block, id } of told.flatMap(changesIn)) this.#hear(state, id, block)
   }
 
   #forget({ fromBlock, next }: ChangesGone): boolean {
@@ -341,15 +381,20 @@ class Listener {
     return true
   }
 
-  #take({ told, next, more }: ChangePage): boolean {
-    for (const { state, rows, places, behind } of told) {
-      expect(places).toHaveLength(rows.length)
-      for (const [at, { row, position }] of places.entries()) {
-        const hash = Buffer.from(rows.stored.blockHashes.subarray(row * 32, row * 32 + 32)).toString('hex')
-        this.#hear(state, `0x${hash} ${position.logIndex} ${position.batchIndex}`, position.block)
+  #take(page: ChangePage): boolean {
+    const { told, next, more } = page
+    for (const rows of told) {
+      expect(rows.places).toHaveLength(rows.rows.length)
+      if (this.#isUnsure && this.#trial.draw(4) === 0) {
+        this.#unsure = { end: signer.seal(this.#filter, next), told: toldIn(page) }
+        if (this.#trial.draw(2) === 0) this.#hearAll(told)
+        return true
+      }
+      for (const [at, { state, id, block }] of changesIn(rows).entries()) {
+        this.#hear(state, id, block)
         // The connection ends here, and what comes behind is told again.
         if (this.#trial.draw(10) > 0) continue
-        this.#keep(behind(at))
+        this.#keep(rows.behind(at))
         return true
       }
     }
@@ -361,7 +406,13 @@ class Listener {
     const known = this.#kept.get(id)?.state
     expect([state, known], `${id} of ${JSON.stringify(this.#filter, (_, value) => `${value}`)}`).toSatisfy(
       ([now, before]) =>
-        now === 'seen' ? before === undefined : now === 'retracted' ? before === 'seen' : before !== 'final',
+        this.#isUnsure
+          ? now === 'final' || before !== 'final'
+          : now === 'seen'
+            ? before === undefined
+            : now === 'retracted'
+              ? before === 'seen'
+              : before !== 'final',
     )
     if (state === 'retracted') this.#kept.delete(id)
     else this.#kept.set(id, { state, block })

@@ -51,7 +51,7 @@ const stepsMax = 8
 type ClaimView = Pick<ClaimViews, 'chain'> & { coverage: readonly Interval[] }
 type LedgerRows = Pick<ChangeRows, 'state' | 'rows' | 'places'> & { behind: (at: number) => LedgerPosition }
 type Read = { told: LedgerRows[]; next: LedgerPosition; more: boolean }
-type LedgerGone = { fromBlock: number; next: LedgerPosition }
+type LedgerGone = { goneFrom: number }
 
 export class Changes {
   readonly #store: Store
@@ -79,7 +79,13 @@ export class Changes {
     return { era, from: finalized + 1, seenFrom: seen.block + 1, seen, final: { block: finalized } }
   }
 
-  async after(filter: ChangeFilter, position: ChangePosition, limit: number): Promise<ChangePage | ChangesGone> {
+  /** `upTo`: no further than a position that was read from this one, to read the same again. */
+  async after(
+    filter: ChangeFilter,
+    position: ChangePosition,
+    limit: number,
+    upTo?: ChangePosition,
+  ): Promise<ChangePage | ChangesGone> {
     const told: ChangeRows[] = []
     let next = position
     let more = false
@@ -91,11 +97,11 @@ export class Changes {
       let isMore = true
       for (let step = 0; step < stepsMax && isMore && left > 0; step++) {
         const before = next
-        const read = await this.#read(ledger, filter, before[at]!, left)
-        if ('fromBlock' in read) {
+        const read = await this.#read(ledger, filter, before[at]!, { limit: left, upTo: upTo?.[at] })
+        if ('goneFrom' in read) {
           // What was told before it was found is told, and then this.
           if (told.length > 0) return { told, next, more: true }
-          return { fromBlock: read.fromBlock, next: next.with(at, read.next) }
+          return await this.#gone(filter, next, read.goneFrom)
         }
         for (const { behind, ...rows } of read.told) {
           const shown = await this.#shown(ledger, rows.rows)
@@ -108,6 +114,11 @@ export class Changes {
       more ||= isMore
     }
     return { told, next, more }
+  }
+
+  /** As if nothing were known of what was told of blocks that are not final at the position, and of later ones. */
+  async restart(filter: ChangeFilter, position: ChangePosition): Promise<ChangesGone> {
+    return await this.#gone(filter, position, Number.POSITIVE_INFINITY)
   }
 
   /** Another one where there may be more to tell: cheaper than a look at rows, and read once for all who ask. */
@@ -134,17 +145,22 @@ export class Changes {
     return { chain, coverage: each[0]!.coverage }
   }
 
-  async #read(ledger: ChainId, filter: ChangeFilter, given: LedgerPosition, limit: number): Promise<Read | LedgerGone> {
+  async #read(
+    ledger: ChainId,
+    filter: ChangeFilter,
+    given: LedgerPosition,
+    bounds: ReadBounds,
+  ): Promise<Read | LedgerGone> {
     const position = await this.#inEra(ledger, filter, given)
-    if ('fromBlock' in position) return position
+    if ('goneFrom' in position) return position
     for (let reads = 1; ; reads++) {
-      const read = await new LedgerRead(this.#store, ledger, filter, position, limit).read(
+      const read = await new LedgerRead(this.#store, ledger, filter, position, bounds).read(
         await this.#view(ledger, filter),
       )
       if (read === 'gone') {
         // Because final blocks were taken back meanwhile, or it is too old.
         const now = await this.#inEra(ledger, filter, given)
-        return 'fromBlock' in now ? now : await this.#goneFrom(ledger, now, nextOf(now.final))
+        return 'goneFrom' in now ? now : { goneFrom: nextOf(now.final) }
       }
       if (read !== undefined) return read
       // Told again later: a position loses nothing by waiting.
@@ -163,45 +179,54 @@ export class Changes {
     const { era, from, seen, final } = position
     if (era === latest) return position
     // Of a store that was replaced by a backup, or so old that it was joined with others.
-    if (era > 0 && !taken.some(each => each.era === era))
-      return await this.#goneFrom(ledger, { ...position, era: latest }, from)
+    if (era > 0 && !taken.some(each => each.era === era)) return { goneFrom: from }
     const to = Math.max(seen.block, final.block)
     const isOfThis = (other: Address | undefined) => contract === undefined || other === undefined || other === contract
     const lost = taken.filter(each => each.era > era && isOfThis(each.contract) && each.from <= to && each.to >= from)
     if (lost.length === 0) return { ...position, era: latest }
-    // What is not final yet is told anew too.
-    const first = Math.min(nextOf(final), ...lost.map(each => each.from))
-    return await this.#goneFrom(ledger, { ...position, era: latest }, first)
+    return { goneFrom: Math.min(...lost.map(each => each.from)) }
   }
 
-  async #goneFrom(ledger: ChainId, { era, from }: LedgerPosition, block: number): Promise<LedgerGone> {
-    const finalized = (await this.#store.chainState(ledger))?.finalized ?? -1
-    const fromBlock = Math.max(from, block)
-    const told = { block: Math.min(fromBlock - 1, finalized) }
-    return { fromBlock, next: { era, from, seenFrom: told.block + 1, seen: told, final: told } }
+  /** Who forgets does so for all ledgers, so all of them are told anew, with what is not final yet. */
+  async #gone({ ledgers }: ChangeFilter, position: ChangePosition, block: number): Promise<ChangesGone> {
+    const first = Math.min(block, ...position.map(({ final }) => nextOf(final)))
+    const next = await Promise.all(
+      ledgers.map(async (ledger, at) => {
+        const { from } = position[at]!
+        const era = (await this.#store.takenBack(ledger)).at(-1)?.era ?? 0
+        const finalized = (await this.#store.chainState(ledger))?.finalized ?? -1
+        const told = { block: Math.min(Math.max(from, first) - 1, finalized) }
+        return { era, from, seenFrom: told.block + 1, seen: told, final: told }
+      }),
+    )
+    return { fromBlock: Math.max(first, Math.min(...position.map(({ from }) => from))), next }
   }
 }
+
+type ReadBounds = { limit: number; upTo: LedgerPosition | undefined }
 
 /** One read of a ledger: it goes on from what was told last, until the limit or where something else begins. */
 class LedgerRead {
   readonly #store: Store
   readonly #ledger: ChainId
   readonly #filter: ChangeFilter
+  readonly #upTo: LedgerPosition | undefined
   readonly #told: LedgerRows[] = []
   #position: LedgerPosition
   #left: number
 
-  constructor(store: Store, ledger: ChainId, filter: ChangeFilter, position: LedgerPosition, limit: number) {
+  constructor(store: Store, ledger: ChainId, filter: ChangeFilter, position: LedgerPosition, bounds: ReadBounds) {
     this.#store = store
     this.#ledger = ledger
     this.#filter = filter
     this.#position = position
-    this.#left = limit
+    this.#left = bounds.limit
+    this.#upTo = bounds.upTo
   }
 
   /** Undefined where what was read does not stand. */
   async read(view: ClaimView): Promise<Read | 'gone' | undefined> {
-    const finalized = view.chain.state?.finalized ?? -1
+    const finalized = Math.min(view.chain.state?.finalized ?? -1, this.#upTo?.final.block ?? Number.POSITIVE_INFINITY)
     const more = await this.#readOn(view, finalized)
     if (more === undefined || more === 'gone') return more
     const { takenBack } = await this.#store.indexes.rowState(this.#ledger)
@@ -213,6 +238,9 @@ class LedgerRead {
     const { finalOnly } = this.#filter
     const standing = finalOnly || (await this.#retract())
     if (standing !== true) return standing === 'gone' ? 'gone' : true
+    const { again, ...position } = this.#position
+    if (again !== undefined)
+      this.#position = { ...position, seen: isBeyond(position.seen, again) ? again : position.seen }
     const index = indexOf(this.#filter)
     if (index !== undefined && !view.chain.filled.has(index)) return false
     if (finalOnly) return await this.#readFinal(view, finalized)
@@ -296,7 +324,8 @@ class LedgerRead {
   /** The highest block that is stored and complete up to there, if there is one to tell. */
   async #topOf(view: ClaimView, seen: Told, finalized: number): Promise<{ number: number; hash: Hash } | undefined> {
     const from = nextOf(seen)
-    const covered = Math.min(coveredTo(view.coverage, from), view.chain.state?.head.number ?? -1)
+    const head = Math.min(view.chain.state?.head.number ?? -1, this.#upTo?.seen.block ?? Number.POSITIVE_INFINITY)
+    const covered = Math.min(coveredTo(view.coverage, from), head)
     if (covered < from) return undefined
     const known = await blockAt(this.#store, this.#ledger, covered)
     if (known !== undefined) return known

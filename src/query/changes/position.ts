@@ -30,10 +30,20 @@ export type LedgerPosition = {
   seenFrom: number
   seen: Told
   final: Told
+  /** What is above it on the branch of `seen` may not have been told: it is told again once what went is retracted. */
+  again?: Told
 }
 
 /** In the order of the filter's ledgers. */
 export type ChangePosition = readonly LedgerPosition[]
+
+/** Of a listener that was told all up to `end`, or only some of it after `before`, such as an answer that got lost. */
+export function maybeTold(before: ChangePosition, end: ChangePosition): ChangePosition {
+  return end.map((each, at) => {
+    const { final, seen, again = seen } = before[at]!
+    return { ...each, final, again }
+  })
+}
 
 const version = 1
 const macBytes = 16
@@ -48,8 +58,8 @@ export class PositionSigner {
   }
 
   seal(filter: ChangeFilter, position: ChangePosition): string {
-    const numbers = position.map(({ era, from, seenFrom, seen, final }) => {
-      return [era, from, seenFrom, ...toldParts(seen), ...toldParts(final)]
+    const numbers = position.map(({ era, from, seenFrom, seen, final, again }) => {
+      return [era, from, seenFrom, ...toldParts(seen), ...toldParts(final), ...(again ? toldParts(again) : [])]
     })
     const bytes = Buffer.from(JSON.stringify([version, digestOf(filter), ...numbers]))
     return Buffer.concat([bytes, this.#mac(bytes)]).toString('base64url')
@@ -67,9 +77,8 @@ export class PositionSigner {
     if (signedVersion !== version) return undefined
     if (digest !== digestOf(filter)) return 'other question'
     return ledgers.map(([era, from, seenFrom, ...told]) => {
-      const [seenBlock, seenHash, seenPlace, finalBlock, , finalPlace] = told
-      const seen = { block: seenBlock, hash: seenHash ?? undefined, place: placeOf(seenPlace) }
-      return { era, from, seenFrom, seen, final: { block: finalBlock, place: placeOf(finalPlace) } }
+      const [seen, final, again] = [0, 3, 6].map(at => toldOf(told.slice(at, at + 3)))
+      return { era, from, seenFrom, seen: seen!, final: final!, ...(again && { again }) }
     })
   }
 
@@ -79,11 +88,17 @@ export class PositionSigner {
 }
 
 type ToldParts = [block: number, hash: Hash | null, place: readonly number[] | null]
-type LedgerParts = [era: number, from: number, seenFrom: number, ...seen: ToldParts, ...final: ToldParts]
+type LedgerParts = [era: number, from: number, seenFrom: number, ...told: ToldParts[number][]]
 
 function toldParts({ block, hash, place }: Told): ToldParts {
   const parts = place && [place.transactionIndex, place.logIndex, place.batchIndex]
   return [block, hash ?? null, parts ?? null]
+}
+
+function toldOf(parts: readonly unknown[]): Told | undefined {
+  if (parts.length === 0) return undefined
+  const [block, hash, place] = parts as ToldParts
+  return { block, hash: hash ?? undefined, place: placeOf(place) }
 }
 
 function placeOf(parts: readonly number[] | null): PlaceInBlock | undefined {
