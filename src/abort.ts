@@ -1,5 +1,5 @@
-// Cancelling and waiting: signals that follow others, pauses that a signal ends, and a clock that tests can move by
-// hand.
+// Cancelling and waiting: signals that follow others, pauses that a signal ends, a clock that tests can move by hand,
+// and a watch over what comes too slowly.
 
 export type LinkedSignal = Disposable & { readonly signal: AbortSignal; abort(reason: unknown): void }
 
@@ -79,4 +79,24 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
     signal.addEventListener('abort', onAbort, { once: true })
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
+}
+
+/** Once an answer begins, it comes at least this fast. A server may think before it begins. */
+export type SlowestRate = { windowMs: number; bytesMin: number }
+
+export const slowestRate: SlowestRate = { windowMs: 10_000, bytesMin: 1_024 }
+
+/** Calls back when fewer bytes than that came within a window. */
+export function watchRate(
+  { windowMs, bytesMin }: SlowestRate,
+  received: () => number,
+  onSlow: (message: string) => void,
+): Disposable {
+  let before = received()
+  const timer = setInterval(() => {
+    const bytes = received() - before
+    if (bytes < bytesMin) onSlow(`the answer is too slow: ${bytes} bytes in ${windowMs} ms`)
+    before += bytes
+  }, windowMs)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
 }

@@ -1,5 +1,7 @@
 // An endpoint's URL, taken apart: what may be shown, and what is secret. Keys are in paths, queries and credentials,
 // and providers repeat them in their errors.
+import { isIP } from 'node:net'
+import { isLocalName, isPublicAddress } from '../guarded-fetch.ts'
 import { type Redactor, redactorOf } from '../redact.ts'
 
 export type EndpointAddress = {
@@ -50,14 +52,8 @@ function decode(part: string): string {
   }
 }
 
-/** Loopback, private and link-local addresses, and names that only a local resolver knows. */
+/** An address that is not public, or a name that only a local resolver knows. */
 export function isPrivateHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
-  if (host.includes(':')) return host === '::1' || /^f[cd]/.test(host) || host.startsWith('fe80')
-  const octets = /^(\d+)\.(\d+)\.\d+\.\d+$/.exec(host)
-  if (octets === null) return !host.includes('.') || /\.(localhost|local|internal|lan|home\.arpa)$/.test(host)
-  const [first, second] = [Number(octets[1]), Number(octets[2])]
-  if (first === 127 || first === 10 || (first === 192 && second === 168) || (first === 169 && second === 254))
-    return true
-  return (first === 172 && second >= 16 && second < 32) || (first === 100 && second >= 64 && second < 128)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return isIP(host) === 0 ? isLocalName(host) : !isPublicAddress(host)
 }

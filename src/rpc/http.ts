@@ -2,9 +2,8 @@
 import { PassThrough, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip } from 'node:zlib'
 import { Pool } from 'undici'
-import { followSignals } from '../abort.ts'
+import { followSignals, slowestRate, watchRate } from '../abort.ts'
 import { messageOf } from '../errors.ts'
-import { slowestRate, watchRate } from './bounds.ts'
 import type { EndpointAddress } from './endpoint-address.ts'
 import { withoutTls } from './failures.ts'
 

@@ -2,10 +2,9 @@
 // rate. What ends early goes on at the next block. It does not look into blocks, and its errors never show the URL.
 import type { Readable } from 'node:stream'
 import { Pool } from 'undici'
-import { followSignals, pause } from '../../abort.ts'
+import { followSignals, pause, type SlowestRate, slowestRate, watchRate } from '../../abort.ts'
 import { messageOf } from '../../errors.ts'
 import { blockNumberMax, type Interval } from '../../model.ts'
-import { type SlowestRate, slowestRate, watchRate } from '../../rpc/bounds.ts'
 import { type EndpointAddress, endpointAddresses } from '../../rpc/endpoint-address.ts'
 import { retryAfterOf, unpacked } from '../../rpc/http.ts'
 import { limitsOf, Places, type PortalLimits } from './portal-limits.ts'
