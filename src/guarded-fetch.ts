@@ -205,18 +205,20 @@ function pinnedClient(url: URL, addresses: readonly string[]): PinnedClient {
   return { client, end }
 }
 
-/** Names are looked up in threads that files need too, and a name may be made to take long: two at a time. */
+/** The system looks names up in threads that files need too, and a name may be made to take long: two at a time. */
 const lookups = [new Mutex(), new Mutex()]
 let lookupsBegun = 0
 
+async function resolvedInTurn(hostname: string, signal: AbortSignal): Promise<string[]> {
+  const lane = lookups[lookupsBegun++ % lookups.length]!
+  return await lane.run(async () => (signal.aborted ? [] : resolved(hostname)))
+}
+
 async function addressesOf(url: URL, rules: FetchRules, signal: AbortSignal): Promise<string[]> {
-  const { resolve = resolved, isPublic = isPublicAddress } = rules
+  const { resolve = (hostname: string) => resolvedInTurn(hostname, signal), isPublic = isPublicAddress } = rules
   const host = hostOf(url)
   const isLiteral = isIP(host) !== 0
-  const lane = lookups[lookupsBegun++ % lookups.length]!
-  const found = isLiteral
-    ? [host]
-    : await lane.run(async () => (signal.aborted ? [] : resolve(host))).catch(nothing(url))
+  const found = isLiteral ? [host] : await resolve(host).catch(nothing(url))
   if (rules.permits(url)?.private) return found
   const allowed = found.filter(isPublic)
   if (allowed.length > 0) return allowed.slice(0, addressesMax)
