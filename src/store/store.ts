@@ -23,6 +23,7 @@ import type { KeyStore } from './key-store.ts'
 import type { PackedActivity } from './packed-activity.ts'
 import type { IndexName } from './runs/view.ts'
 import type { SolanaStore } from './solana-store.ts'
+import type { WebhookProgressWriter, WebhookStore } from './webhook-store.ts'
 
 /**
  * Every write is one transaction, all or nothing, and safe to repeat. Reads never wait for writes. Failures are
@@ -39,7 +40,8 @@ export interface Store
     WorkStore,
     SolanaStore,
     KeyStore,
-    AnnotationStore {
+    AnnotationStore,
+    WebhookStore {
   readonly engine: 'sqlite' | 'postgres'
   /** Where the data is, fit for a log: no password. */
   readonly location: string
@@ -316,7 +318,7 @@ export interface CheckpointStore {
 export type Lease = { name: string; token: number }
 
 /** Writes that fail with `conflict`, within their own transaction, as soon as another holder has the lease. */
-export type FencedWriter = ChainWriter & Pick<CheckpointStore, 'putCheckpoint'>
+export type FencedWriter = ChainWriter & Pick<CheckpointStore, 'putCheckpoint'> & WebhookProgressWriter
 
 export interface LeaseStore {
   /**

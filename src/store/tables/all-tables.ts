@@ -7,6 +7,7 @@ import { annotationStore } from './annotations.ts'
 import { keyStore } from './keys.ts'
 import { checkpointStore, leaseStore, requireLease } from './leases.ts'
 import { solanaStore } from './solana-holdings.ts'
+import { webhookProgressWriter, webhookStore } from './webhooks.ts'
 import { workStore } from './work.ts'
 
 export function allTables(engine: Engine, options: Partial<CoreOptions> = {}) {
@@ -20,9 +21,11 @@ export function allTables(engine: Engine, options: Partial<CoreOptions> = {}) {
     ...leaseStore(engine),
     ...workStore(engine),
     ...checkpointStore(engine),
+    ...webhookStore(engine),
     fenced(lease: Lease) {
       const fenced = engine.fenced(() => requireLease(lease))
-      return { ...fencedBy(fenced), putCheckpoint: checkpointStore(fenced).putCheckpoint }
+      const { putCheckpoint } = checkpointStore(fenced)
+      return { ...fencedBy(fenced), putCheckpoint, ...webhookProgressWriter(fenced) }
     },
   }
 }

@@ -230,6 +230,49 @@ CREATE TABLE key_uses (
   PRIMARY KEY (day, key_id, operation)
 );
 
+-- Who is told of changes by HTTP (webhook-store.ts). filter: JSON.
+CREATE TABLE webhooks (
+  id text BY BYTES PRIMARY KEY,
+  key_id text BY BYTES NOT NULL,
+  name text NOT NULL,
+  url text NOT NULL,
+  filter text NOT NULL,
+  created_at big NOT NULL,
+  paused int NOT NULL,
+  secret int NOT NULL,
+  old_secret_until big
+);
+CREATE TABLE webhook_progress (
+  id text BY BYTES PRIMARY KEY,
+  turn big NOT NULL,
+  restart int NOT NULL DEFAULT 0,
+  position text NOT NULL,
+  batch text,
+  batch_end text,
+  batch_digest text,
+  batch_changes int,
+  attempts int NOT NULL DEFAULT 0,
+  failing_since big,
+  next_attempt_at big,
+  behind_since big,
+  stopped int NOT NULL DEFAULT 0,
+  reason text,
+  sent big NOT NULL DEFAULT 0
+);
+-- The last ones, each in the slot of its number.
+CREATE TABLE webhook_deliveries (
+  webhook text BY BYTES NOT NULL,
+  slot int NOT NULL,
+  number big NOT NULL,
+  at big NOT NULL,
+  batch text NOT NULL,
+  changes int NOT NULL,
+  status int,
+  error text,
+  took_ms big NOT NULL,
+  PRIMARY KEY (webhook, slot)
+);
+
 -- chain: an ordinal, or 0 for every chain. rank: 0 operator, 1 imported, 2 built-in.
 CREATE TABLE labels (
   address bytes NOT NULL,

@@ -132,6 +132,7 @@ async function finishCopy(partial: string, backup: string, rows: readonly KeyRow
       if (verdict !== 'ok') throw damaged(backup, verdict)
       for (const row of rows) putKey(copy.database, row)
       copy.database.prepare(noteRestored).run(Date.now(), blockEnd)
+      copy.database.exec(restartWebhooks)
     } finally {
       copy.close()
     }
@@ -150,6 +151,10 @@ async function finishCopy(partial: string, backup: string, rows: readonly KeyRow
 const noteRestored = `INSERT INTO taken_back
   SELECT ordinal, (SELECT max(coalesce(max(era), 0) + 1, ?) FROM taken_back WHERE chain = ordinal), NULL,
     max(tip, finalized) + 1, ? FROM chains`
+
+/** Their receivers may have been told of later blocks. */
+const restartWebhooks = `UPDATE webhook_progress SET turn = turn + 1, restart = 1, batch = NULL, batch_end = NULL,
+  batch_digest = NULL, batch_changes = NULL`
 
 /** The present store may have fewer columns than the copy, or more. */
 function putKey(copy: DatabaseSync, row: KeyRow): void {
