@@ -98,6 +98,20 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
         ['chain', 'view'],
       ),
     },
+    webhooks: {
+      count: gauge('almanac_webhooks', 'Webhooks, by state: `active`, `retrying`, `paused` by their owners, `stopped`.', [
+        'state',
+      ]),
+      lag: gauge(
+        'almanac_webhook_lag_seconds',
+        'The longest time for which a webhook that is not paused has not acknowledged something.',
+      ),
+      behind: gauge(
+        'almanac_webhook_behind_seconds',
+        'The same of each webhook that fails or is behind for longer than a minute, at most 100, by id.',
+        ['webhook'],
+      ),
+    },
     problems: gauge('almanac_problem', 'Problems that /ready names, 1 each; the chain is empty for the store.', [
       'problem',
       'chain',
@@ -105,6 +119,32 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
     keys: {
       refused: counter('almanac_keys_refused_total', 'Requests refused because of their key, by error code.', ['code']),
     },
+  }
+}
+
+export type WebhookMetrics = ReturnType<typeof createWebhookMetrics>
+
+/** Of the thread that sends. */
+export function createWebhookMetrics() {
+  const { registry, counter, histogram } = kinds()
+  return {
+    registry,
+    attempts: counter('almanac_webhook_attempts_total', 'Requests sent to webhooks, `delivered` or `failed`.', [
+      'outcome',
+    ]),
+    changes: counter('almanac_webhook_changes_total', 'Changes that webhooks acknowledged.'),
+    duration: histogram(
+      'almanac_webhook_attempt_duration_seconds',
+      'Time until a webhook answered, or was given up.',
+      [],
+      [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
+    ),
+    delay: histogram(
+      'almanac_webhook_delay_seconds',
+      'Time from when there was something to send until a webhook acknowledged a part of it.',
+      [],
+      [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60, 600, 3_600, 86_400],
+    ),
   }
 }
 

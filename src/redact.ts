@@ -33,12 +33,13 @@ export function redactStore(text: string): string {
   return `${url.protocol}//${credentials}${url.host}${url.pathname}${url.search === '' ? '' : '?…'}`
 }
 
-/** Hides every address and every Almanac key in a text; also an address that JSON escaped or a query carries. */
+/** Hides every address, every Almanac key and every secret of a webhook in a text; also an address that JSON escaped or a query carries. */
 export function redactText(text: string): string {
   return text
     .replace(address, hideAddress)
     .replace(login, '$1…@')
     .replace(/alm_[A-Za-z0-9_-]{8,}/g, 'alm_…')
+    .replace(/whsec_[A-Za-z0-9+/=_-]{8,}/g, 'whsec_…')
 }
 
 // Repetitions are bounded: a node may send a long text that is made to be searched for ever.

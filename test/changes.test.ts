@@ -7,19 +7,15 @@ import { EventSource } from 'eventsource'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import * as schemas from '../src/api/schemas.ts'
 import { issueKey } from '../src/keys/keys.ts'
-import type { Address, Block, ChainId, Hash } from '../src/model.ts'
+import { ledgerId } from '../src/ledgers.ts'
 import { openStore } from '../src/store/open.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { HotBlock, Store } from '../src/store/store.ts'
-import { packTransfer } from './pack-transfer.ts'
+import { addBlocks, block, contract, eth, fillChain, other, wallet, withRow } from './changes-world.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 
 type Change = { id: string; state: string; kind: string; block_number: number; block_hash: string; data: object }
 type Page = { changes: Change[]; next: string; more: boolean }
-
-const eth = 1 as ChainId
-const [contract, wallet, other] = ['c', '1', '2'].map(digit => `0x${digit.repeat(40)}` as Address)
-const evidence = 'receipts-root'
 
 let folder: string
 let store: Store
@@ -40,7 +36,7 @@ async function stop(): Promise<void> {
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'almanac-changes-'))
   store = await openStore(`file:${join(folder, 'store.db')}`, { role: 'owner' })
-  await fill()
+  await fillChain(store)
   await serve()
 })
 afterEach(async () => {
@@ -49,36 +45,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-function block(number: number, branch = 0): Block {
-  return { number, hash: `0x${`${number}0${branch}`.padStart(64, '0')}` as Hash, timestamp: 1_600_000_000 + number }
-}
-
-/** With one transfer of the token of its number. */
-function withRow(number: number, branch = 0): HotBlock {
-  const payload = packTransfer({
-    ...{ standard: 'ERC721', batch: false, from: wallet!, to: other!, operator: undefined, amount: 1n, value: 0n },
-    ...{ tokenId: BigInt(number), transactionHash: block(number, branch).hash, idCount: 1 },
-  })
-  const row = { block: number, transactionIndex: 0, logIndex: 3, batchIndex: 0, contract: contract!, payload }
-  return { ...block(number, branch), transfers: [row], activity: noActivity }
-}
-
-/** Blocks 0 to 9 are final, 10 and 11 are not. */
-async function fill(): Promise<void> {
-  await store.commitCold({
-    ...{ chain: eth, blocks: [8, 9].map(number => block(number)), activity: noActivity },
-    covered: [{ scope: 'full', from: 0, to: 9, evidence }],
-    ranges: [{ from: 0, to: 9, hash: block(9).hash }],
-    transfers: [8, 9].flatMap(number => withRow(number).transfers),
-  })
-  await commitHot(9, [withRow(10), withRow(11)])
-}
-
-async function commitHot(ancestor: number, blocks: HotBlock[]): Promise<void> {
-  const { number, hash, timestamp } = blocks.at(-1)!
-  const covered = { scope: 'full', from: ancestor + 1, evidence } as const
-  await store.commitHot({ chain: eth, ancestor, blocks, covered, head: { number, hash, timestamp } })
-}
+const commitHot = (ancestor: number, blocks: HotBlock[]) => addBlocks(store, ancestor, blocks)
 
 async function page(query: string): Promise<Page> {
   const answer = await api.get(`/changes?chain=eth&${query}`)
@@ -186,10 +153,26 @@ test('what was taken back of final blocks is gone: 410 with where to go on, and 
   expect(told(await page(`after=${details.next}`))).toEqual([])
   await store.commitCold({
     ...{ chain: eth, blocks: [block(9)], activity: noActivity, transfers: withRow(9).transfers },
-    covered: [{ scope: 'full', from: 9, to: 9, evidence }],
+    covered: [{ scope: 'full', from: 9, to: 9, evidence: 'receipts-root' }],
     ranges: [{ from: 9, to: 9, hash: block(9).hash }],
   })
   expect(told(await page(`after=${details.next}`))).toEqual(['final 9', 'seen 10', 'seen 11'])
+})
+
+test('what is gone of one kind is told anew of every kind: a client forgets all of them', async () => {
+  await fillChain(store, ledgerId(eth, 'erc20'))
+  const filter = `contract=${contract}&kinds=nft_transfer,erc20_transfer`
+  const { next } = await page(`${filter}&from_block=9`)
+  await store.dropRange(eth, 'full', { from: 9, to: 9 })
+  const gone = await api.get(`/changes?chain=eth&${filter}&after=${next}`)
+  const { details } = (await gone.json()) as { details: { from_block: number; next: string } }
+  expect([gone.status, details.from_block]).toEqual([410, 9])
+  const again = await page(`${filter}&after=${details.next}`)
+  expect(again.changes.map(({ kind, state, block_number }) => `${kind} ${state} ${block_number}`)).toEqual([
+    'erc20_transfer final 9',
+    'erc20_transfer seen 10',
+    'erc20_transfer seen 11',
+  ])
 })
 
 async function firstFrames(stream: Response, until: string): Promise<string> {

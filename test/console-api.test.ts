@@ -211,12 +211,12 @@ describe('keys over HTTP', () => {
     [
       'scopes',
       { name: 'a', scopes: [] },
-      'scopes must be a list of one or more of nft-transfers, nft-holdings, wallet-chains, balances, portfolio, erc20, changes, ops, control, keys',
+      'scopes must be a list of one or more of nft-transfers, nft-holdings, wallet-chains, balances, portfolio, erc20, changes, webhooks, ops, control, keys',
     ],
     [
       'scopes',
       { name: 'a', scopes: ['root'] },
-      'scopes must be a list of one or more of nft-transfers, nft-holdings, wallet-chains, balances, portfolio, erc20, changes, ops, control, keys',
+      'scopes must be a list of one or more of nft-transfers, nft-holdings, wallet-chains, balances, portfolio, erc20, changes, webhooks, ops, control, keys',
     ],
     [
       'rate_per_second',

@@ -33,6 +33,7 @@ import type { RequestMeter } from './request-figures.ts'
 import type { LazyStaticFiles, StaticFiles } from './static-files.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
 import type { MinimumRate } from './streams/reader-rate.ts'
+import type { WebhookSettings } from './webhooks/delivery.ts'
 
 export type Context = AppDependencies & {
   cache: AnswerCache
@@ -117,10 +118,12 @@ export type ApiSettings = Config['limits'] & {
   opsOpen: boolean
   /** `*` or exact origins. */
   corsOrigins: readonly string[]
+  /** Where webhooks may send, and how many a key may have. */
+  webhooks: WebhookSettings
 }
 
-export function apiSettingsOf({ limits, dialect, opsOpen, cors }: Config): ApiSettings {
-  return { ...limits, dialect, opsOpen, corsOrigins: cors.origins }
+export function apiSettingsOf({ limits, dialect, opsOpen, cors, webhooks }: Config, isSandbox = false): ApiSettings {
+  return { ...limits, dialect, opsOpen, corsOrigins: cors.origins, webhooks: { ...webhooks, loopback: isSandbox } }
 }
 
 export const defaultApiSettings: ApiSettings = apiSettingsOf(settingsSchema.parse({}))

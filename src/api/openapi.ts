@@ -17,6 +17,7 @@ import * as operatorSchemas from './operator-schemas.ts'
 import { versionPath } from './request.ts'
 import { routes } from './routes.ts'
 import * as schemas from './schemas.ts'
+import * as webhookSchemas from './webhooks/schemas.ts'
 
 export type DocumentedOperation = { method: string; path: string; facts: OperationFacts; failureSchema: FailureSchema }
 
@@ -146,7 +147,8 @@ export function documentOf(
 /** Every schema that is exported, under its name. */
 function componentSchemas(): Json {
   const registry = z.registry<{ id: string }>()
-  const named = [schemas, erc20Schemas, keySchemas, operatorSchemas, consoleSchemas].flatMap(Object.entries<z.ZodType>)
+  const modules = [schemas, erc20Schemas, keySchemas, webhookSchemas, operatorSchemas, consoleSchemas]
+  const named = modules.flatMap(Object.entries<z.ZodType>)
   // Modules have no order of their own that every loader keeps.
   for (const [name, schema] of named.sort(([a], [b]) => (a < b ? -1 : 1))) {
     registry.add(schema, { id: name.charAt(0).toUpperCase() + name.slice(1) })

@@ -18,6 +18,7 @@ import { inQuery, jsonSuccess, textSuccess } from './openapi-parts.ts'
 import { type Parameter, readParameter } from './params.ts'
 import type { ApiRequest } from './request.ts'
 import type { RouteParts } from './responder.ts'
+import { webhookStatusOf } from './webhooks/shown-webhook.ts'
 
 export const operatorErrors: ErrorCode[] = ['unauthorized', 'forbidden', 'internal']
 
@@ -125,12 +126,17 @@ const newKeyLimits = shownLimits(usualLimits)
 
 /** What `/status` says of these reports. */
 export async function shownStatus(service: Service & Pick<Context, 'version'>, report: StatusReport) {
-  const [info, problems] = await Promise.all([storeInfo(service.store), problemsNow(service, async () => report)])
+  const [info, problems, webhooks] = await Promise.all([
+    storeInfo(service.store),
+    problemsNow(service, async () => report),
+    webhookStatusOf(service.store, service.chains),
+  ])
   const store = shownStore(info)
   return {
     ...report,
     ...{ chains: withAsOf(report.chains), store, new_key_limits: newKeyLimits, version: service.version },
-    ...judge({ ...report, store, problems }),
+    ...(webhooks && { webhooks }),
+    ...judge({ ...report, store, problems, webhooks }),
   }
 }
 
@@ -165,6 +171,14 @@ function withAsOf(chains: StatusReport['chains']): StatusReport['chains'] {
   return Object.fromEntries(told)
 }
 
+async function measureWebhooks({ store, chains, metrics: { webhooks: shown } }: Context): Promise<void> {
+  const { lag_seconds = 0, behind = [], ...counts } = (await webhookStatusOf(store, chains)) ?? {}
+  for (const state of ['active', 'retrying', 'paused', 'stopped'] as const) shown.count.set({ state }, counts[state] ?? 0)
+  shown.lag.set(lag_seconds)
+  shown.behind.reset()
+  for (const { id, lag_seconds } of behind) shown.behind.set({ webhook: id }, lag_seconds)
+}
+
 export const metrics: RouteParts = {
   answer: context => {
     const find = problemFinder(context)
@@ -182,7 +196,12 @@ export const metrics: RouteParts = {
       holdings.working.set(working)
       holdings.waiting.set(waiting)
       // Both at once: each may take most of the two seconds in which this answers.
-      const [found, ofThreads = ''] = await Promise.all([find(), context.threadMetrics?.(), measureRuns(context)])
+      const [found, ofThreads = ''] = await Promise.all([
+        find(),
+        context.threadMetrics?.(),
+        measureRuns(context),
+        measureWebhooks(context),
+      ])
       problems.reset()
       for (const { problem, chain = '' } of found) problems.set({ problem, chain }, 1)
       return textAnswer(registry.contentType, (await registry.metrics()) + ofThreads)

@@ -16,6 +16,7 @@ import {
   verdict,
 } from '../status.ts'
 import { key } from './key-schemas.ts'
+import { webhookStatus } from './webhooks/schemas.ts'
 
 const moment = z.iso.datetime()
 
@@ -133,6 +134,7 @@ export const status = z.object({
     .pick({ rate_per_second: true, quota_per_day: true, index_per_day: true, index_waiting: true })
     .describe('What a key gets for which no limits are given; null: no limit.'),
   version: z.string().describe('Of Almanac.'),
+  webhooks: webhookStatus.optional().describe('Whether webhooks are sent. Absent where there are none.'),
   verdict,
   findings,
 })

@@ -166,8 +166,10 @@ export class Responder {
   }
 }
 
+const ordinaryMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PATCH', 'DELETE'])
+
 function isOrdinary(method: string): boolean {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || method === 'POST' || method === 'DELETE'
+  return ordinaryMethods.has(method)
 }
 
 // CORS: what browsers need to know before pages of other origins may call the service.

@@ -37,10 +37,20 @@ import type { RouteParts } from './responder.ts'
 import { balance, nfts, portfolio, tokens } from './solana/account.ts'
 import { nftMetadata, tokenMetadata } from './solana/metadata.ts'
 import { readAccounts } from './solana/read-accounts.ts'
+import {
+  changedWebhook,
+  newWebhook,
+  webhookDeletion,
+  webhookDetails,
+  webhookList,
+  webhookResumption,
+  webhookRotation,
+  webhookTest,
+} from './webhooks/webhooks.ts'
 
 export type Route = RouteParts & {
   /** GET, and with it HEAD, where it is left out. */
-  method?: 'POST' | 'DELETE'
+  method?: 'POST' | 'PATCH' | 'DELETE'
   /** `{name}` is a parameter. */
   path: string
   /** Puts the path below `/api/v2`, `/api/v2.1` …. Absent: the path is whole. */
@@ -112,4 +122,12 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/keys/{id}', ...change },
   { method: 'POST', path: '/keys/{id}/rotation', ...rotation },
   { method: 'DELETE', path: '/keys/{id}', ...revocation },
+  { path: '/webhooks', ...webhookList },
+  { method: 'POST', path: '/webhooks', ...newWebhook },
+  { path: '/webhooks/{id}', ...webhookDetails },
+  { method: 'PATCH', path: '/webhooks/{id}', ...changedWebhook },
+  { method: 'POST', path: '/webhooks/{id}/test', ...webhookTest },
+  { method: 'POST', path: '/webhooks/{id}/rotation', ...webhookRotation },
+  { method: 'POST', path: '/webhooks/{id}/resume', ...webhookResumption },
+  { method: 'DELETE', path: '/webhooks/{id}', ...webhookDeletion },
 ]

@@ -38,6 +38,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
   },
   'Answers:': {
     keys: ['Create, limit, list, rotate and revoke keys.', async () => (await import('./keys.ts')).keysCommand()],
+    webhooks: [
+      'Create, list, pause, resume, test, rotate and delete webhooks.',
+      async () => (await import('./webhooks.ts')).webhooksCommand(),
+    ],
     labels: ['Name addresses.', async () => (await import('./labels.ts')).labelsCommand()],
     collections: [
       'Mark contracts as verified or spam.',

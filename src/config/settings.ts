@@ -365,6 +365,21 @@ export const settingsSchema = section({
       accepts: 'a whole number of days, at least 0',
     }),
   }),
+  webhooks: optionalSection({
+    allow_private: setting(z.boolean().default(false), {
+      about:
+        'Whether webhooks may send to private and special addresses, such as those of your own network. Every key with the scope `webhooks` can then reach them.',
+      accepts: '`true` or `false`',
+    }),
+    allow_http: setting(z.boolean().default(false), {
+      about: 'Whether webhooks may send over http, which is not encrypted, beside https.',
+      accepts: '`true` or `false`',
+    }),
+    max_per_key: setting(countOrNone.default(100), {
+      about: 'Maximum webhooks of a key.',
+      accepts: 'a whole number, at least 0',
+    }),
+  }),
   cors: optionalSection({
     origins: setting(oneOrMore(z.string().min(1)).default(['*']), {
       about: 'Origins whose pages may call the operations from a browser. All other routes are same-origin only.',

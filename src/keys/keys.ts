@@ -143,10 +143,20 @@ export async function findKeys(store: KeyStore, idOrName: string): Promise<[KeyR
 }
 
 /** The ids of the keys that a key replaced, one after the other. */
-function replacedBy({ replaces }: KeyRecord, keys: readonly KeyRecord[]): ReadonlySet<string> {
+export function replacedBy({ replaces }: KeyRecord, keys: readonly KeyRecord[]): ReadonlySet<string> {
   const ids = new Set<string>()
   for (let id = replaces; id !== undefined && !ids.has(id); id = keys.find(key => key.id === id)?.replaces) ids.add(id)
   return ids
+}
+
+/** The key in force with a scope that has the place of each key today: itself, or one that replaced it. */
+export function keysInForce(keys: readonly KeyRecord[], scope: Scope): Map<string, KeyRecord> {
+  const found = new Map<string, KeyRecord>()
+  // A key that works goes before one that replaced it.
+  const active = keys.filter(key => stateOf(key) === 'active' && hasScope(key, scope))
+  for (const key of active) for (const id of replacedBy(key, keys)) found.set(id, key)
+  for (const key of active) found.set(key.id, key)
+  return found
 }
 
 export function stateOf({ revokedAt, expiresAt }: KeyRecord): 'active' | 'expired' | 'revoked' {
@@ -169,12 +179,13 @@ async function putKey(
 
 /**
  * What a key may do: `nft-transfers` lists of transfers, `nft-holdings` who owns what, `wallet-chains`, `balances` of
- * wallets, `portfolio` accounts of Solana, `erc20` tokens of ERC-20, `changes` of transfers as they happen, `ops` to
- * look at status and metrics, `control` to pause and throttle history, `keys` to administer keys.
+ * wallets, `portfolio` accounts of Solana, `erc20` tokens of ERC-20, `changes` of transfers as they happen, `webhooks`
+ * to have the service send them, `ops` to look at status and metrics, `control` to pause and throttle history, `keys` to
+ * administer keys.
  */
 export const scopes = [
   ...(['nft-transfers', 'nft-holdings', 'wallet-chains', 'balances', 'portfolio', 'erc20', 'changes'] as const),
-  ...(['ops', 'control', 'keys'] as const),
+  ...(['webhooks', 'ops', 'control', 'keys'] as const),
 ] as const
 export type Scope = (typeof scopes)[number]
 
@@ -193,10 +204,11 @@ export function scopeLacking(scope: Scope | 'any'): AlmanacError {
   return new AlmanacError('forbidden', message, { details: { scope } })
 }
 
-const operatorScopes: readonly Scope[] = ['ops', 'control', 'keys']
+/** Those that a key has only where it is given them. */
+const namedScopes: readonly Scope[] = ['webhooks', 'ops', 'control', 'keys']
 
 /** All that clients need. */
-export const clientScopes: readonly Scope[] = scopes.filter(scope => !operatorScopes.includes(scope))
+export const clientScopes: readonly Scope[] = scopes.filter(scope => !namedScopes.includes(scope))
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
@@ -336,7 +348,7 @@ const unused: KeyUses = { today: 0, requestsToday: 0, lastDay: undefined }
 /** What the console asks with the key that it is used with is counted under this name instead of its scope. */
 export const consoleUse = 'console'
 
-const ownUses: readonly string[] = [...operatorScopes, consoleUse]
+const ownUses: readonly string[] = ['ops', 'control', 'keys', consoleUse]
 
 /** How often each key was used on a day: in all, and by clients. */
 export async function usesByKey(store: Pick<KeyStore, 'usesOf'>, day: string) {

@@ -13,6 +13,7 @@ export type KnownService = {
   store: { full_in_seconds: number | null }
   problems: readonly Problem[]
   api?: KnownApi | undefined
+  webhooks?: { stopped: number; behind: readonly { name: string; reason: string | null }[] } | undefined
 }
 type KnownApi = {
   errors_per_second: number
@@ -70,6 +71,7 @@ function findingsOf(service: KnownService): Finding[] {
         return { tone: 'bad', text: reason.replace(/\.$/, ''), ...(detail === undefined ? {} : { detail }) }
       }),
     ...apiFindings(service.api),
+    ...webhookFindings(service.webhooks),
     ...Object.entries(service.chains).flatMap(([name, chain]) => chainFindings(name, chain, service.problems)),
     ...Object.entries(service.solana).flatMap(([name, network]) => networkFindings(name, network)),
     ...(service.problems.some(({ problem }) => problem === 'store_full') ? [] : storeFindings(service.store)),
@@ -195,6 +197,14 @@ function storeFindings({ full_in_seconds: seconds }: KnownService['store']): Fou
   const detail = 'Add disk, raise limits.store_bytes_max, or index less.'
   const tone = seconds < daySeconds ? 'bad' : 'warn'
   return [{ tone, text: `The store is full in ${durationText(seconds)}`, detail }]
+}
+
+/** Of those that were paused after failures: nobody else notices. */
+function webhookFindings(webhooks: KnownService['webhooks']): Found[] {
+  if (webhooks === undefined || webhooks.stopped === 0) return []
+  const text = webhooks.stopped === 1 ? 'A webhook is paused after failures' : `${webhooks.stopped} webhooks are paused after failures`
+  const detail = webhooks.behind.map(({ name, reason }) => `${name}: ${reason}`)[0]
+  return [{ tone: 'warn', text, ...(detail === undefined ? {} : { detail }) }]
 }
 
 function apiFindings(api: KnownApi | undefined): Found[] {

@@ -34,7 +34,11 @@ export async function reasonHeader(
  * Fails for a known chain that no process indexes and of which nothing is stored, and for one that only a configuration
  * can name.
  */
-export async function requireConfigured(context: Context, request: ApiRequest, about: AboutChains | undefined) {
+export async function requireConfigured(
+  context: Context,
+  request: Pick<ApiRequest, 'query'>,
+  about: AboutChains | undefined,
+) {
   const { chains, store } = context
   if (about !== 'indexed') return
   const asked = new URLSearchParams(request.query)

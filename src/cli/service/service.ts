@@ -45,6 +45,7 @@ import { onHangup, Reloader } from './reload.ts'
 import { ServiceScreen } from './service-screen.ts'
 import { type Indexers, startIndexers, watchRoom } from './start-indexers.ts'
 import { StoreWatch } from './store-watch.ts'
+import { WebhookSupervisor } from './webhook-thread.ts'
 
 export type Role = 'api' | 'index'
 
@@ -109,6 +110,9 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
   const watch = new StoreWatch({ store, room, url: config.store, log, metrics, checks: only !== 'api' })
   opened.defer(() => watch.close())
   if (only !== 'api') await providePack(store, log)
+  const isSandbox = key !== undefined
+  const webhooks = only === 'api' ? undefined : sendWebhooks({ loaded, store, isSandbox, log, write })
+  opened.defer(() => webhooks?.close())
   if (only !== 'index') {
     const operatorKeyId = await registerKnownKey(store, log, key)
     await reportAdministrators(store, log)
@@ -116,7 +120,7 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
     const built = { console: pages, docs: readDocs() }
     // A sandbox may be given the operator's own.
     const sandboxKey = key === process.env.ALMANAC_KEY ? undefined : key
-    const keys = { operatorKeyId, sandboxKey, isSandbox: key !== undefined }
+    const keys = { operatorKeyId, sandboxKey, isSandbox, webhooks }
     const servers = await serve({ loaded, store, ...keys, indexers, ...built, log, metrics, opened })
     for (const server of servers) log.info({ url: server.url }, 'Server listening')
     opened.defer(announceServer(config.store, servers[0]!.url))
@@ -149,6 +153,17 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
   const name = await signal
   stoppingAtMs = performance.now()
   log.info({ signal: name, told }, 'Shutdown started; running requests finish, a second signal stops at once')
+}
+
+type SendingParts = Pick<Parts, 'loaded' | 'store' | 'isSandbox' | 'log'> & { write: ((text: string) => void) | undefined }
+
+function sendWebhooks({ loaded: { config, chains }, store, isSandbox, log, write }: SendingParts): WebhookSupervisor {
+  const data = {
+    ...{ store: config.store, addedChains: [...chains.added], dialect: config.dialect ?? 'live' },
+    settings: { ...config.webhooks, loopback: isSandbox },
+    log: logOptionsOf(config),
+  }
+  return new WebhookSupervisor({ store, data, log, write })
 }
 
 /** The service works without the pack; what is wrong with the store shows elsewhere too. */
@@ -184,6 +199,8 @@ type Parts = {
   operatorKeyId: string | undefined
   sandboxKey: string | undefined
   isSandbox: boolean
+  /** Absent where other processes send them. */
+  webhooks: WebhookSupervisor | undefined
   /** In this process, or in others on the same store. */
   indexers: Indexers
   console: StaticFiles | undefined
@@ -195,7 +212,7 @@ type Parts = {
 
 async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }: Parts): Promise<ServedApp[]> {
   const { config, chains } = loaded
-  const { operatorKeyId, sandboxKey, isSandbox, console, docs } = parts
+  const { operatorKeyId, sandboxKey, isSandbox, webhooks, console, docs } = parts
   const throttle = new LogThrottle()
   const gatekeeper = await StoreGatekeeper.open(store, {
     onFlushError: error =>
@@ -253,8 +270,8 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
     headAgeMaxOf: chain => config.chains[chain]?.headAgeMaxSeconds,
     // A process that only serves asks its own nodes, if it has any.
     askTransaction: askAnyProcess({ store, chains, own: indexers.askTransaction ?? transactionAsker(loaded, opened) }),
-    threadMetrics: indexers.metrics,
-    settings: apiSettingsOf(config),
+    threadMetrics: async () => (await indexers.metrics()) + ((await webhooks?.metrics()) ?? ''),
+    settings: apiSettingsOf(config, isSandbox),
   })
   const servers: ServedApp[] = []
   opened.defer(async () => void (await Promise.all(servers.map(server => server.close()))))
