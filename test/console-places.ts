@@ -40,6 +40,8 @@ export function placesOf(world: ConsoleWorld, keyId: string): Record<string, Par
     },
     keys: { data: '#/keys' },
     key: { data: `#/keys/${keyId}`, empty: '#/keys/no-such-key' },
+    webhooks: { data: '#/webhooks' },
+    webhook: { empty: '#/webhooks/no-such-webhook' },
     'sign-in': { data: '#/' },
     search: { data: '#/search?q=a', empty: '#/search?q=nothing-has-this-name' },
     reference: { data: '/reference' },

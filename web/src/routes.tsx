@@ -27,6 +27,8 @@ const pages = {
   search: lazily(async () => (await import('./pages/search.tsx')).SearchPage),
   token: lazily(async () => (await import('./pages/token.tsx')).TokenPage),
   transaction: lazily(async () => (await import('./pages/transaction.tsx')).TransactionPage),
+  webhook: lazily(async () => (await import('./pages/webhook.tsx')).WebhookPage),
+  webhooks: lazily(async () => (await import('./pages/webhooks.tsx')).WebhooksPage),
   wallet: lazily(async () => (await import('./pages/wallet.tsx')).WalletPage),
 }
 
@@ -51,6 +53,9 @@ export function pageOf({ parts, query }: Route): Shown {
     case 'keys':
       if (first === '') return lazy(['Keys'], pages.keys, query.get('new') ?? '', { isNew: query.has('new') })
       return lazy([first, 'key'], pages.key, first, { id: first })
+    case 'webhooks':
+      if (first === '') return lazy(['Webhooks'], pages.webhooks, '', {})
+      return lazy([first, 'webhook'], pages.webhook, first, { id: first })
     case 'search':
       return lazy([query.get('q') ?? '', 'search'].filter(Boolean), pages.search, '', { text: query.get('q') ?? '' })
     case 'contract':

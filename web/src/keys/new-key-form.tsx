@@ -30,6 +30,7 @@ const forClients = {
 }
 
 const forOperators = {
+  webhooks: 'webhooks: have changes sent to a URL',
   ops: 'this console: status and metrics',
   control: 'history: pause and throttle it',
   keys: 'keys: list, make and revoke them',

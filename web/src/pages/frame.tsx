@@ -15,6 +15,7 @@ import { theme, themes } from '../state/theme.ts'
 const data = ['contract', 'token', 'wallet', 'account', 'block', 'transaction']
 const ways = [
   { parts: ['', 'chain', 'search', ...data], title: 'Overview' },
+  { parts: ['webhooks'], title: 'Webhooks' },
   { parts: ['keys'], title: 'Keys' },
   { parts: ['explore'], title: 'Reference' },
 ]

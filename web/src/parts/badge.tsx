@@ -10,6 +10,7 @@ const tones: Readonly<Record<string, Tone>> = {
   ready: 'good',
   backfilling: 'busy',
   waiting: 'busy',
+  retrying: 'warn',
   stalled: 'bad',
   disputed: 'bad',
   store_full: 'bad',
