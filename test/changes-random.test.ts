@@ -4,6 +4,7 @@
 // takes many more seeds.
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Hash } from '../src/model.ts'
 import type { ChangePage, ChangeRows, ChangeState, Changes, ChangesGone } from '../src/query/changes/changes.ts'
 import { type ChangeFilter, type ChangePosition, maybeTold, PositionSigner } from '../src/query/changes/position.ts'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
@@ -63,7 +64,7 @@ type Change = { state: ChangeState; id: string; block: number }
 function changesIn({ state, rows, places }: ChangeRows): Change[] {
   return places.map(({ row, position }) => {
     const hash = Buffer.from(rows.stored.blockHashes.subarray(row * 32, row * 32 + 32)).toString('hex')
-    return { state, id: placeOf(`0x${hash}`, position), block: position.block }
+    return { state, id: placeOf(`0x${hash}` as Hash, position), block: position.block }
   })
 }
 

@@ -29,6 +29,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'docs/guides/authentication.md': 'test/sandbox.test.ts',
   'docs/guides/erc-20.md': 'test/sandbox.test.ts',
   'docs/guides/follow-transfers.md': 'test/sandbox.test.ts',
+  'docs/guides/react-to-transfers.md: curl': 'test/sandbox.test.ts',
+  'docs/guides/react-to-transfers.md: import ': 'test/sandbox.test.ts',
   'docs/guides/pages.md': 'test/sandbox.test.ts',
   'docs/guides/complete-answers.md': 'test/sandbox.test.ts',
   'docs/guides/errors-and-retries.md': 'test/sandbox.test.ts',

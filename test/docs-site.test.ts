@@ -371,7 +371,7 @@ test('a question as people type it has its page among the first three, and few o
     'poll for new transfers every 5 seconds': 'guides/follow-transfers.html',
     'watch a collection': 'guides/follow-transfers.html',
     'get notified of new transfers': 'guides/follow-transfers.html',
-    webhooks: 'faq.html#does-it-send-webhooks',
+    webhooks: 'guides/react-to-transfers.html',
     etag: 'guides/follow-transfers.html#ask-whether-something-changed',
     'is my data stale': 'guides/complete-answers.html',
     stale: 'guides/complete-answers.html#how-fresh-it-is',

@@ -9,6 +9,7 @@ export const firstCalls = readFileSync(new URL('../docs/guides/first-calls.md', 
 const guideNames = [
   'authentication',
   'follow-transfers',
+  'react-to-transfers',
   'pages',
   'complete-answers',
   'errors-and-retries',

@@ -172,11 +172,11 @@ function withAsOf(chains: StatusReport['chains']): StatusReport['chains'] {
 }
 
 async function measureWebhooks({ store, chains, metrics: { webhooks: shown } }: Context): Promise<void> {
-  const { lag_seconds = 0, behind = [], ...counts } = (await webhookStatusOf(store, chains)) ?? {}
-  for (const state of ['active', 'retrying', 'paused', 'stopped'] as const) shown.count.set({ state }, counts[state] ?? 0)
-  shown.lag.set(lag_seconds)
+  const told = await webhookStatusOf(store, chains)
+  for (const state of ['active', 'retrying', 'paused', 'stopped'] as const) shown.count.set({ state }, told?.[state] ?? 0)
+  shown.lag.set(told?.lag_seconds ?? 0)
   shown.behind.reset()
-  for (const { id, lag_seconds } of behind) shown.behind.set({ webhook: id }, lag_seconds)
+  for (const { id, lag_seconds } of told?.behind ?? []) shown.behind.set({ webhook: id }, lag_seconds)
 }
 
 export const metrics: RouteParts = {

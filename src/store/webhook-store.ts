@@ -69,7 +69,10 @@ export const deliveriesKept = 20
 export const webhooksMax = 10_000
 
 export type StoredWebhook = { webhook: WebhookRecord; progress: WebhookProgress }
-export type WebhookChange = Partial<Pick<WebhookRecord, 'name' | 'url' | 'paused' | 'secret' | 'oldSecretUntil'>>
+/** What is undefined stays. */
+export type WebhookChange = {
+  [Field in 'name' | 'url' | 'paused' | 'secret' | 'oldSecretUntil']?: WebhookRecord[Field] | undefined
+}
 /** Where a new turn begins; left out: where the last one ended. */
 export type WebhookTurn = { position?: string | undefined; restart?: boolean }
 
