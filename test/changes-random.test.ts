@@ -112,8 +112,15 @@ class Listener {
     const upTo = signer.open(this.#filter, end) as ChangePosition
     const same = await changes.after(this.#filter, before, told.length, upTo)
     const isSame = 'told' in same && isDeepStrictEqual(toldIn(same), told)
-    if (!isSame) this.#keep(maybeTold(before, upTo))
-    else if (this.#trial.draw(2) === 0) {
+    if (!isSame) {
+      const unsure = maybeTold(this.#filter, before, upTo)
+      if (unsure !== undefined) this.#keep(unsure)
+      else {
+        const gone = await changes.restart(this.#filter, before)
+        this.#kept.mayBeGone = true
+        this.#forget(gone)
+      }
+    } else if (this.#trial.draw(2) === 0) {
       this.#hearAll(same.told)
       this.#position = end
     }

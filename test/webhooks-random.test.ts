@@ -92,6 +92,8 @@ async function listen(trial: Trial, seed: number): Promise<Listening[]> {
     const receiver = server.add(`/${id}`)
     receiver.secret = secretOf(store.secret, { id, secret: 1 })
     const kept = new Kept(trial, { filter, fromBlock, placeOf: idAt, isUnsure: true })
+    // Also where too many answers in a row got lost.
+    kept.mayBeGone = true
     const bodies = new Map<string, string>()
     receiver.onBody = ({ id: batch, body }) => {
       const told = JSON.stringify(body.type === 'changes' ? body.changes.map(({ id, state }) => [id, state]) : body)

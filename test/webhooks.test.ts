@@ -1,9 +1,12 @@
 // Webhooks from their creation to the last attempt: what a receiver is sent and how it is signed, retries and pauses,
 // who may see and change them, what they may not reach, and what a copy and a restored backup make of them.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as schemas from '../src/api/webhooks/schemas.ts'
@@ -21,6 +24,7 @@ import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
 import { addBlocks, contract, fillChain, withRow } from './changes-world.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
+import { thorough } from './thorough.ts'
 import { type Receiver, ReceiverServer } from './webhook-receiver.ts'
 
 type Issued = { id: string; secret: string; position: string; state: string }
@@ -129,6 +133,22 @@ test('a batch that fails is sent again with the same id, by another sender too',
   expect(receiver.requests[1]!.text).toBe(receiver.requests[0]!.text)
   expect(receiver.requests[1]!.id).toBe(receiver.requests[0]!.id)
   expect(receiver.requests[2]!.id).not.toBe(receiver.requests[0]!.id)
+})
+
+thorough('what a process that was killed had sent is sent again with the same id', { timeout: 60_000 }, async () => {
+  const { receiver } = await listen({ from_block: 9 })
+  const location = `file:${join(folder, 'store.db')}`
+  const child = fork(fileURLToPath(new URL('webhook-sender-child.ts', import.meta.url)), [location, '1000'])
+  receiver.behaviour = 'hangs'
+  await expect.poll(() => receiver.requests.length, { timeout: 30_000 }).toBe(1)
+  const killed = once(child, 'exit')
+  child.kill('SIGKILL')
+  await killed
+  receiver.behaviour = 'ok'
+  send()
+  await delivered(receiver, ['final 9', 'seen 10', 'seen 11', 'final 9', 'seen 10', 'seen 11'])
+  expect(receiver.requests[1]!.text).toBe(receiver.requests[0]!.text)
+  expect(receiver.requests[1]!.id).toBe(receiver.requests[0]!.id)
 })
 
 test('where the branch moved meanwhile, what may have arrived is retracted in a new batch', async () => {

@@ -52,12 +52,17 @@ export class NextBatches {
       const again = 'told' in same ? this.#written(writer, filter, same, batch) : undefined
       if (again?.batch.digest === batch.digest) return { progress, body: again.body, more: true }
       // Its receiver may have it. What of it is not so any more is retracted, and the rest told again.
-      const unsure = this.#positions.seal(filter, maybeTold(position, end))
-      return await this.#read(writer, filter, { ...progress, position: unsure, batch: undefined })
+      const unsure = maybeTold(filter, position, end)
+      if (unsure === undefined) return this.#told(progress, await this.#restarted(writer, filter, position))
+      const from = { ...progress, position: this.#positions.seal(filter, unsure), batch: undefined }
+      return await this.#read(writer, filter, from)
     }
     if (!restart) return await this.#read(writer, filter, progress)
-    const gone = await this.#changes.restart(filter, position)
-    return this.#told(progress, this.#goneBatch(writer, filter, gone))
+    return this.#told(progress, await this.#restarted(writer, filter, position))
+  }
+
+  async #restarted(writer: BodyWriter, filter: ChangeFilter, position: ChangePosition): Promise<Written> {
+    return this.#goneBatch(writer, filter, await this.#changes.restart(filter, position))
   }
 
   async #read(writer: BodyWriter, filter: ChangeFilter, progress: WebhookProgress): Promise<NextBatch> {

@@ -1,6 +1,7 @@
 // The schemas of webhooks, as their owners make, change and see them.
 import { z } from 'zod'
 import { keyNamePattern } from '../../keys/keys.ts'
+import { positionLengthMax } from '../../query/changes/position.ts'
 import { kinds } from '../evm/changes/change-filter.ts'
 
 const moment = z.iso.datetime()
@@ -49,7 +50,7 @@ export const issuedWebhook = z.object({
 })
 
 const position = {
-  after: z.string().max(1_000).optional().describe('Position to begin from: `next` of `GET /changes`.'),
+  after: z.string().max(positionLengthMax).optional().describe('Position to begin from: `next` of `GET /changes`.'),
   from_block: z.int().min(0).optional().describe('Instead of `after`: everything from this block on that is indexed.'),
 }
 

@@ -238,9 +238,6 @@ class LedgerRead {
     const { finalOnly } = this.#filter
     const standing = finalOnly || (await this.#retract())
     if (standing !== true) return standing === 'gone' ? 'gone' : true
-    const { again, ...position } = this.#position
-    if (again !== undefined)
-      this.#position = { ...position, seen: isBeyond(position.seen, again) ? again : position.seen }
     const index = indexOf(this.#filter)
     if (index !== undefined && !view.chain.filled.has(index)) return false
     if (finalOnly) return await this.#readFinal(view, finalized)
@@ -257,12 +254,17 @@ class LedgerRead {
     return hash === undefined || (await blockAt(this.#store, this.#ledger, block))?.hash === hash
   }
 
-  /** Down from blocks that went to one that stands. False where there may be more of them. */
+  /** Down from blocks that went to one that stands, and from where to go on then. False where there may be more. */
   async #retract(): Promise<boolean | 'gone'> {
     for (let looked = 0; ; looked++) {
       const before = this.#position
       const { seen, seenFrom, from } = before
-      if (await this.#stands(seen)) return true
+      if (await this.#stands(seen)) {
+        const { again: [next, ...others] = [], ...position } = before
+        if (next === undefined) return true
+        this.#position = { ...position, ...next, ...(others.length > 0 && { again: others }) }
+        continue
+      }
       if (looked === goneBlocksMax || this.#left === 0) return false
       const gone = await this.#store.goneBlock(this.#ledger, seen.hash!)
       // What was found before it is told first.

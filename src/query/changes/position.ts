@@ -30,24 +30,36 @@ export type LedgerPosition = {
   seenFrom: number
   seen: Told
   final: Told
-  /** What is above it on the branch of `seen` may not have been told: it is told again once what went is retracted. */
-  again?: Told
+  /** Once what went of `seen` is retracted: where to go on instead, the last one first. */
+  again?: readonly TellAgain[]
 }
+export type TellAgain = Pick<LedgerPosition, 'seen' | 'seenFrom'>
 
 /** In the order of the filter's ledgers. */
 export type ChangePosition = readonly LedgerPosition[]
 
-/** Of a listener that was told all up to `end`, or only some of it after `before`, such as an answer that got lost. */
-export function maybeTold(before: ChangePosition, end: ChangePosition): ChangePosition {
+/** Answers in a row that got lost, each on another branch. */
+const againMax = 4
+
+/**
+ * Of a listener that was told all up to `end`, or only some of it after `before`, such as an answer that got lost: what
+ * went of the one is retracted, and then it goes on from the other. Undefined where this happened too often.
+ */
+export function maybeTold(
+  { finalOnly }: Pick<ChangeFilter, 'finalOnly'>,
+  before: ChangePosition,
+  end: ChangePosition,
+): ChangePosition | undefined {
+  if (before.some(({ again = [] }) => again.length >= againMax)) return undefined
   return end.map((each, at) => {
-    const { final, seen, again = seen } = before[at]!
-    return { ...each, final, again }
+    const { final, seen, seenFrom, again = [] } = before[at]!
+    return finalOnly ? { ...each, final } : { ...each, final, again: [{ seen, seenFrom }, ...again] }
   })
 }
 
 const version = 1
 const macBytes = 16
-export const positionLengthMax = 1_000
+export const positionLengthMax = 3_000
 
 export class PositionSigner {
   readonly #key: Uint8Array
@@ -58,8 +70,9 @@ export class PositionSigner {
   }
 
   seal(filter: ChangeFilter, position: ChangePosition): string {
-    const numbers = position.map(({ era, from, seenFrom, seen, final, again }) => {
-      return [era, from, seenFrom, ...toldParts(seen), ...toldParts(final), ...(again ? toldParts(again) : [])]
+    const numbers = position.map(({ era, from, seenFrom, seen, final, again = [] }) => {
+      const further = again.flatMap(each => [...toldParts(each.seen), each.seenFrom])
+      return [era, from, seenFrom, ...toldParts(seen), ...toldParts(final), ...further]
     })
     const bytes = Buffer.from(JSON.stringify([version, digestOf(filter), ...numbers]))
     return Buffer.concat([bytes, this.#mac(bytes)]).toString('base64url')
@@ -77,8 +90,10 @@ export class PositionSigner {
     if (signedVersion !== version) return undefined
     if (digest !== digestOf(filter)) return 'other question'
     return ledgers.map(([era, from, seenFrom, ...told]) => {
-      const [seen, final, again] = [0, 3, 6].map(at => toldOf(told.slice(at, at + 3)))
-      return { era, from, seenFrom, seen: seen!, final: final!, ...(again && { again }) }
+      const again: TellAgain[] = []
+      for (let at = 6; at < told.length; at += 4) again.push({ seen: toldOf(told, at), seenFrom: told[at + 3] as number })
+      const seen = toldOf(told, 0)
+      return { era, from, seenFrom, seen, final: toldOf(told, 3), ...(again.length > 0 && { again }) }
     })
   }
 
@@ -95,9 +110,8 @@ function toldParts({ block, hash, place }: Told): ToldParts {
   return [block, hash ?? null, parts ?? null]
 }
 
-function toldOf(parts: readonly unknown[]): Told | undefined {
-  if (parts.length === 0) return undefined
-  const [block, hash, place] = parts as ToldParts
+function toldOf(parts: readonly unknown[], at: number): Told {
+  const [block, hash, place] = parts.slice(at, at + 3) as ToldParts
   return { block, hash: hash ?? undefined, place: placeOf(place) }
 }
 
