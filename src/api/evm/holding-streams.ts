@@ -1,6 +1,7 @@
 // Whole lists of who owns what as lines of their records. `holding-routes.ts` has the lists, `streams/` sends them.
+
+import type { NftBatch } from '../../query/holdings/nft-batches.ts'
 import type { AddressBatch, WholeList } from '../../query/holdings/streams/holding-streams.ts'
-import type { NftBatch } from '../../query/holdings/streams/nft-batches.ts'
 import type { ListStream, StreamBatch } from '../streams/list-stream.ts'
 import { nftColumns } from './nft-json.ts'
 import { type NftLinesOptions, writeAddressLines, writeNftLines } from './nft-lines.ts'

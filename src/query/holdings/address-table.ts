@@ -15,11 +15,11 @@ const seeds = Array.from({ length: 5 }, () => randomInt(1, 2 ** 31) | 1)
 
 const sampleMax = 1_001
 
-/** Addresses after the first and up to the second; all where both are undefined. */
-export type AddressStretch = { after: Uint8Array | undefined; to: Uint8Array | undefined }
+/** What comes after the first and up to the second; all where both are undefined. */
+export type Stretch<End> = { after: End | undefined; to: End | undefined }
 
 /** Of the address that begins at `at`. */
-export function isInStretch({ after, to }: AddressStretch, source: Uint8Array, at: number): boolean {
+export function isInStretch({ after, to }: Stretch<Uint8Array>, source: Uint8Array, at: number): boolean {
   if (after !== undefined && compareAddresses(source, at, after) <= 0) return false
   return to === undefined || compareAddresses(source, at, to) <= 0
 }

@@ -2,11 +2,9 @@
 // addresses. It is made of a sheet and kept with it. No reading.
 import { randomInt } from 'node:crypto'
 import { inSteps, type Pace } from '../pace.ts'
-import { smallRecords } from './fold-subject.ts'
-import type { HoldingsAdmission, HoldingsAsker } from './holdings-admission.ts'
+import { carriedOrder, KeptOrders, type Layer, notCopied } from './orders.ts'
 import type { HolderKey, HolderRow } from './questions.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
-import type { FoundSheet } from './sheets.ts'
 import { sortedByWord } from './sort-by-word.ts'
 
 export type AmountOrder = {
@@ -16,35 +14,17 @@ export type AmountOrder = {
   sum: bigint
 }
 
-const orders = new WeakMap<Sheet, AmountOrder>()
-/** While it is made: the rows and their words twice, the order of the addresses, the row of each party, amounts. */
-const makingRowBytes = 72
+export const amountOrders = new KeptOrders<AmountOrder, undefined>({
+  name: 'amounts',
+  // The rows and their words twice, the order of the addresses, the row of each party, amounts.
+  rowBytes: 72,
+  make: (sheet, _, pace) => makeOrder(sheet, pace),
+  carry: (sheet, from, _, pace) => carriedAmountOrder(sheet, from, pace),
+})
+
 const limbBytes = 8
 const limbBits = 64n
 const limbDigits = 16
-
-/**
- * As work of its own: a million holders take a second or two. Of a sheet of final blocks with what happened since, only
- * the holders who moved are sorted.
- */
-export async function admitAmountOrder(
-  admission: HoldingsAdmission,
-  asker: HoldingsAsker,
-  { sheet, patch }: Pick<FoundSheet, 'sheet' | 'patch'>,
-): Promise<AmountOrder> {
-  const known = orders.get(sheet)
-  if (known !== undefined) return known
-  const base = patch && { sheet: patch.base, ...(await admitAmountOrder(admission, asker, { sheet: patch.base })) }
-  const size = sheet.columns.length < smallRecords ? 'small' : 'large'
-  return await admission.shared(`amounts ${sheet.id}`, asker, size, async work => {
-    work.hold(sheet)
-    work.takes(sheet.columns.length * makingRowBytes)
-    if (base !== undefined) work.hold(base.sheet)
-    const made = await (base === undefined ? makeOrder(sheet, work.pace) : patchedOrder(sheet, base, work.pace))
-    orders.set(sheet, made)
-    return made
-  })
-}
 
 /** The first place in the order behind a holder, whether it is still there or not. */
 export function placeBehind(sheet: Sheet, { order }: AmountOrder, key: HolderKey, smallestFirst: boolean): number {
@@ -60,6 +40,11 @@ export function placeBehind(sheet: Sheet, { order }: AmountOrder, key: HolderKey
 
 export function holderAt(sheet: Sheet, row: number): HolderRow {
   return { owner: sheet.addresses.addressOf(sheet.columns.parties[row]!), amount: sheet.amountOf(row) }
+}
+
+function keyAt(sheet: Sheet, row: number): HolderKey {
+  const { owner: address, amount } = holderAt(sheet, row)
+  return { address, amount }
 }
 
 /** At random, each once: the maker of a token must not know which are checked. */
@@ -116,45 +101,23 @@ async function makeOrder(sheet: Sheet, pace: Pace): Promise<AmountOrder> {
   return { order, sum }
 }
 
-/** Both sheets number their parties alike. */
-async function patchedOrder(sheet: Sheet, base: AmountOrder & { sheet: Sheet }, pace: Pace): Promise<AmountOrder> {
-  const rows = await rowsByParty(sheet, pace)
-  const { flags } = sheet.columns
-  const kept = new Uint32Array(base.order.length)
-  let [count, sum] = [0, base.sum]
-  await inSteps(base.order.length, pace, at => {
-    const before = base.order[at]!
-    const party = base.sheet.columns.parties[before]!
-    const amount = base.sheet.amountOf(before)
-    const row = rows[party]! - 1
-    if (row >= 0 && sheet.amountOf(row) === amount) {
-      kept[count++] = row
-      rows[party] = 0
-    } else sum -= amount
-  })
-  const moved: HolderRowAt[] = []
-  await inSteps(rows.length, pace, party => {
-    const row = rows[party]! - 1
-    if (row < 0 || flags[row]! & rowFlags.impossible) return
-    const holder = holderAt(sheet, row)
-    moved.push({ ...holder, row })
-    sum += holder.amount
-  })
-  moved.sort((a, b) => (a.amount === b.amount ? (a.owner < b.owner ? -1 : 1) : a.amount > b.amount ? -1 : 1))
-  const order = new Uint32Array(count + moved.length)
-  const others: AmountOrder = { order: kept.subarray(0, count), sum }
-  let start = 0
-  for (const [at, { row, owner: address, amount }] of moved.entries()) {
-    const end = placeBehind(sheet, others, { amount, address }, false)
-    order.set(others.order.subarray(start, end), start + at)
-    order[end + at] = row
-    start = end
+async function carriedAmountOrder(
+  sheet: Sheet,
+  { base, copies, fresh, order: before }: Layer & { order: AmountOrder },
+  pace: Pace,
+): Promise<AmountOrder> {
+  let { sum } = before
+  const added = fresh
+    .filter(row => (sheet.columns.flags[row]! & rowFlags.impossible) === 0)
+    .sort((a, b) => compare(sheet, a, keyAt(sheet, b)))
+  for (const row of added) sum += sheet.amountOf(row)
+  const follow = (row: number): number => {
+    if (copies[row] === notCopied) sum -= base.amountOf(row)
+    return copies[row]!
   }
-  order.set(others.order.subarray(start), start + moved.length)
-  return { order, sum }
+  const isBefore = (row: number, other: number): boolean => compare(sheet, row, keyAt(sheet, other)) < 0
+  return { order: await carriedOrder(before.order, { follow, added, isBefore, pace }), sum }
 }
-
-type HolderRowAt = HolderRow & { row: number }
 
 /** The row of each party, plus one: a token of ERC-20 has one row for each. 0: it has none, or holds nothing. */
 export async function rowsByParty({ columns, addresses }: Sheet, pace: Pace): Promise<Uint32Array> {

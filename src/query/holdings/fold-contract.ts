@@ -8,11 +8,11 @@ import { tokenIdOfKey, tokenKeyBytes, tokenKinds, tokenPlaceAt } from '../../sto
 import { blockInView, blockOfPlace, wordAt } from '../../store/runs/place-key.ts'
 import { payloadFlags } from '../../store/transfer-payload.ts'
 import type { Pace } from '../pace.ts'
-import { type AddressStretch, grown, isInStretch, noAddress, viewOf } from './address-table.ts'
+import { type AddressTable, grown, isInStretch, noAddress, type Stretch, viewOf } from './address-table.ts'
 import { RangeMerge } from './range-merge.ts'
 import type { TokenRange } from './range-segments.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
-import { SheetBuilder } from './sheet-builder.ts'
+import { type Moves, SheetBuilder } from './sheet-builder.ts'
 
 /** `mixed`: of a wallet alone, one token has transfers of both, or there are ranges. */
 export const standards = { erc721: 1, erc1155: 2, mixed: 4 } as const
@@ -25,17 +25,20 @@ type FoldOptions = {
   /** Of a token's sheet: the only id that counts. */
   tokenId?: bigint | undefined
   /** Of ERC-1155 tokens: the parties that count. */
-  parties?: AddressStretch | undefined
+  parties?: Stretch<Uint8Array> | undefined
   /** How many rows a part has before the next one begins with the next token. Absent: all are in one. */
   partRows?: number
+  /** What is folded is laid over a sheet with these addresses: amounts are what came minus what went. */
+  over?: AddressTable | undefined
 }
 
 export class ContractFold {
-  #builder = new SheetBuilder()
+  #builder: SheetBuilder
   readonly #block: number
   readonly #tokenId: bigint | undefined
-  readonly #parties: AddressStretch | undefined
+  readonly #parties: Stretch<Uint8Array> | undefined
   readonly #partRows: number
+  readonly #isOver: boolean
   #parts: SheetBuilder[] = []
   readonly #ranges: TokenRange[] = []
   #merge: RangeMerge | undefined
@@ -58,7 +61,9 @@ export class ContractFold {
   #rowOf = new Uint32Array(1024)
   #groupOf = new Uint32Array(1024)
 
-  constructor(block: number, { tokenId, parties, partRows = Number.POSITIVE_INFINITY }: FoldOptions = {}) {
+  constructor(block: number, { tokenId, parties, partRows = Number.POSITIVE_INFINITY, over }: FoldOptions = {}) {
+    this.#builder = new SheetBuilder(over)
+    this.#isOver = over !== undefined
     this.#block = block
     this.#tokenId = tokenId
     this.#parties = parties
@@ -66,7 +71,7 @@ export class ContractFold {
   }
 
   /** The middle of the addresses so far. */
-  get middleParty(): Uint8Array {
+  get middle(): Uint8Array {
     return this.#builder.addresses.middle()
   }
 
@@ -116,6 +121,11 @@ export class ContractFold {
     return id
   }
 
+  /** Instead of a sheet, where it is laid over one. */
+  moves(): Moves {
+    return this.#builder.moves(this.#ranges.length > 0)
+  }
+
   async finish(pace: Pace): Promise<Sheet> {
     // All holders of an ERC-20 token are those of one id.
     const isSettled = this.#isOpen && this.#isErc1155
@@ -154,6 +164,7 @@ export class ContractFold {
     } else {
       this.#onlyParty = isNewest && fromAt > toAt ? this.#builder.addresses.addAt(values, toAt) : noAddress
       if (this.#onlyParty !== noAddress) this.#hold(keys, key, this.#onlyParty, 0)
+      else if (isNewest && this.#isOver) this.#builder.setAmount(this.#hold(keys, key, noAddress, 0), 0)
       this.#builder.standards |= standards.erc721
     }
     this.#builder.transfers++
@@ -238,6 +249,7 @@ export class ContractFold {
   #closeToken(isSettled = false): void {
     if (!this.#isOpen) return
     this.#isOpen = false
+    if (this.#isOver) return
     const builder = this.#builder
     if (this.#isErc1155 && !isSettled && builder.length > this.#groupStart) builder.settle(this.#groupStart)
     const mint = { block: blockInView(this.#oldestKeys, this.#oldestKey + tokenPlaceAt), minter: this.#minter() }

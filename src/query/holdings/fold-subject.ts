@@ -1,15 +1,26 @@
 // Reads all records of a contract, a token or a wallet into a sheet, in steps. It keeps nothing.
 import { LRUCache } from 'lru-cache'
 import { AlmanacError } from '../../errors.ts'
-import type { IndexReader } from '../../store/index-reader.ts'
+import type { IndexReader, IndexRecords } from '../../store/index-reader.ts'
+import type { Pace } from '../pace.ts'
+import type { AddressTable } from './address-table.ts'
 import { ContractFold } from './fold-contract.ts'
 import { WalletFold } from './fold-wallet.ts'
 import type { Work } from './holdings-admission.ts'
 import type { Sheet } from './sheet.ts'
+import type { Moves } from './sheet-builder.ts'
 import { nameOf, recordsOf, type Subject, spansOf } from './subject.ts'
 
 /** Some 3 MB and a tenth of a second. */
 export const smallRecords = 40_000
+
+/** What happened to a subject, to be laid over a sheet with these addresses. */
+export function foldMoves(subject: Subject, records: IndexRecords, over: AddressTable): Moves {
+  const block = Number.POSITIVE_INFINITY
+  const fold = 'wallet' in subject ? new WalletFold(block, { over }) : new ContractFold(block, { ...subject, over })
+  fold.add(records)
+  return fold.moves()
+}
 
 type Folding = { large: LargeSubjects; work: Work; bytesMax: number }
 
@@ -31,6 +42,24 @@ export async function foldSubject(
   }
 }
 
+type Fold = ContractFold | WalletFold
+
+/** False where `fits`, which is asked after each read for all records so far, ends it. */
+export async function foldRecords(
+  indexes: IndexReader,
+  { subject, block, fold, pace }: { subject: Subject; block: number; fold: Fold; pace: Pace },
+  fits: (count: number) => boolean,
+): Promise<boolean> {
+  let count = 0
+  for (const span of spansOf(subject, { from: 0, to: block }))
+    for await (const records of recordsOf(indexes, span, pace)) {
+      fold.add(records)
+      count += records.length
+      if (!fits(count)) return false
+    }
+  return true
+}
+
 /** Undefined where it has to give way. */
 async function foldOnce(
   indexes: IndexReader,
@@ -41,21 +70,17 @@ async function foldOnce(
   const { pace } = work
   if (large.isTooLarge(subject, block)) throw tooLarge(subject, bytesMax)
   const fold = 'wallet' in subject ? new WalletFold(block) : new ContractFold(block, subject)
-  let count = 0
-  if (block >= 0)
-    for (const span of spansOf(subject, { from: 0, to: block }))
-      for await (const records of recordsOf(indexes, span, pace)) {
-        fold.add(records)
-        count += records.length
-        if (fold.byteLength > bytesMax) {
-          large.noteTooLarge(subject, block)
-          throw tooLarge(subject, bytesMax)
-        }
-        work.takes(fold.byteLength)
-        if (count < smallRecords) continue
-        large.note(subject)
-        if (!work.mayBeLarge()) return undefined
-      }
+  const fits = (count: number): boolean => {
+    if (fold.byteLength > bytesMax) {
+      large.noteTooLarge(subject, block)
+      throw tooLarge(subject, bytesMax)
+    }
+    work.takes(fold.byteLength)
+    if (count < smallRecords) return true
+    large.note(subject)
+    return work.mayBeLarge()
+  }
+  if (block >= 0 && !(await foldRecords(indexes, { subject, block, fold, pace }, fits))) return undefined
   const sheet = await fold.finish(pace)
   work.made(sheet)
   return sheet

@@ -6,12 +6,12 @@ import type { IndexRecords } from '../../store/index-reader.ts'
 import { byWallet, readWalletRecord, walletFlags } from '../../store/indexes/by-wallet.ts'
 import { blockOfPlace, placeBytes, wordAt } from '../../store/runs/place-key.ts'
 import type { Pace } from '../pace.ts'
-import { noAddress } from './address-table.ts'
+import { type AddressTable, noAddress, type Stretch } from './address-table.ts'
 import { amountOf, rangeBytes, standards } from './fold-contract.ts'
 import { RangeMerge } from './range-merge.ts'
 import type { TokenRange } from './range-segments.ts'
 import { idAt, rowFlags, type Sheet } from './sheet.ts'
-import { SheetBuilder } from './sheet-builder.ts'
+import { type Moves, SheetBuilder } from './sheet-builder.ts'
 
 const { keyBytes, placeAt } = byWallet
 const idLengthAt = 5
@@ -22,10 +22,10 @@ const mint = { block: 0, minter: noAddress }
 const sampleMax = 1_001
 
 /** Tokens after the first name and up to the second. Names order them by the number of their contract, then by id. */
-export type TokenStretch = { after: string | undefined; to: string | undefined }
+type TokenStretch = Stretch<string>
 
 export class WalletFold {
-  readonly #builder = new SheetBuilder()
+  readonly #builder: SheetBuilder
   readonly #block: number
   /** The rows of tokens, by the bytes of the contract's number and the id. */
   readonly #rows = new Map<string, number>()
@@ -35,13 +35,15 @@ export class WalletFold {
   readonly #rangeNames: string[] = []
   readonly #stretch: TokenStretch | undefined
 
-  constructor(block: number, stretch?: TokenStretch) {
+  /** `over`: what is folded is laid over a sheet with these addresses. */
+  constructor(block: number, { stretch, over }: { stretch?: TokenStretch; over?: AddressTable } = {}) {
+    this.#builder = new SheetBuilder(over)
     this.#block = block
     this.#stretch = stretch
   }
 
   /** Of a sample about the middle name of the tokens so far, which halves a stretch of them. */
-  get middleToken(): string {
+  get middle(): string {
     const step = Math.ceil((this.#rows.size + this.#rangeNames.length) / sampleMax)
     const names = [...this.#rows.keys(), ...this.#rangeNames].filter((_, at) => at % step === 0).sort()
     return names[names.length >>> 1]!
@@ -69,6 +71,11 @@ export class WalletFold {
       }
       from = to
     }
+  }
+
+  /** Instead of a sheet, where it is laid over one: amounts are what came minus what went. */
+  moves(): Moves {
+    return this.#builder.moves(this.#rangeCount > 0)
   }
 
   async finish(pace: Pace): Promise<Sheet> {

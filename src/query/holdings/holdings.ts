@@ -6,24 +6,22 @@ import { transfersOfBlock } from '../lookups/block-transfers.ts'
 import { OneBranch } from '../one-branch.ts'
 import { Pace } from '../pace.ts'
 import { type FactsStore, ShownContracts } from '../shown-contracts.ts'
-import { type AmountOrder, admitAmountOrder, holderAt, placeBehind, sampleOf } from './amount-order.ts'
+import { type AmountOrder, amountOrders, holderAt, placeBehind, sampleOf } from './amount-order.ts'
 import { type Answered, AnsweredSheets, type AskedClaim, undefinedIfTooLarge, weakerClaim } from './answered-sheets.ts'
 import { collectionsByAddress, collectionsOf } from './collections.ts'
 import { contractFilter, partyFilter } from './contract-filter.ts'
-import { contractNftPage, contractNftTotal } from './contract-nfts.ts'
-import { admitHashOrder } from './hash-order.ts'
-import { type Holding, holdingPage } from './holding-page.ts'
+import { hashOrders, tokenHash } from './hash-order.ts'
 import { HoldingsAdmission, type HoldingsRequest } from './holdings-admission.ts'
 import { LargeCounts } from './large/counts.ts'
 import type { PartBounds } from './large/sheet-parts.ts'
 import { Mints } from './mints.ts'
-import { contractRows, type RowReader, walletRows } from './nft-rows.ts'
+import { type BatchReads, contractBatch, nftRows, type StoredTokens, walletBatch } from './nft-batches.ts'
 import { type PastAsked, pastHolders } from './past-holders.ts'
 import type * as q from './questions.ts'
+import { firstRows, hashBatches, hashTotal, newestBatches, type RowPage } from './row-batches.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 import { type SheetLimits, type SheetStore, Sheets } from './sheets.ts'
 import { HoldingStreams } from './streams/holding-streams.ts'
-import type { StoredTokens } from './streams/nft-batches.ts'
 import { type ContractSubject, recordsOf, type Subject, spansOf } from './subject.ts'
 
 /** Most tokens were last received by who holds them: the first read tells it. */
@@ -50,7 +48,7 @@ export class Holdings implements q.HoldingsQueries {
   readonly #claims: Claims
   readonly #contracts: ShownContracts
   readonly #answered: AnsweredSheets
-  readonly #rows: RowReader
+  readonly #reads: BatchReads
   readonly #parts: PartBounds
   readonly #large: LargeCounts
   readonly #admission: HoldingsAdmission
@@ -67,7 +65,7 @@ export class Holdings implements q.HoldingsQueries {
     const mints = new Mints(store.indexes)
     this.#answered = new AnsweredSheets(this.#claims, new Sheets(store, mints, { ...limits, admission }))
     this.#contracts = contracts
-    this.#rows = { mints, claims: this.#claims, contracts }
+    this.#reads = { mints, claims: this.#claims, contracts }
     this.#parts = { partBytes }
     this.#large = new LargeCounts(store, this.#parts, admission)
   }
@@ -80,15 +78,15 @@ export class Holdings implements q.HoldingsQueries {
       parts: this.#parts,
       admission: this.#admission,
     }
-    return new HoldingStreams({ ...shared, ...this.#rows, tokens })
+    return new HoldingStreams({ ...shared, ...this.#reads, tokens })
   }
 
   async owners(question: q.OwnersQuestion, options: q.HoldingsOptions): Promise<q.OwnersAnswer> {
     using request = this.#admission.request(options)
     const { sheet, claim } = await this.#answered.ofContract(question, question.atBlock, options, request)
-    const { holdings, next } = await holdingPage(sheet, question)
-    const rows = await contractRows(this.#rows, { ...question, sheet }, holdings, options)
-    return listAnswer(question, claim, { rows, next, total: sheet.holdings })
+    const page = await firstRows(sheet, newestBatches(sheet, question.limit + 1, question), question.limit)
+    const batch = await contractBatch(this.#reads, { ...question, readTokens: options.tokenFacts }, page)
+    return listAnswer(question, claim, { rows: nftRows(batch), next: newestKey(page), total: sheet.holdings })
   }
 
   async uniqueOwners(question: q.UniqueOwnersQuestion, options: q.HoldingsOptions): Promise<q.UniqueOwnersAnswer> {
@@ -103,12 +101,17 @@ export class Holdings implements q.HoldingsQueries {
 
   async contractNfts(question: q.ContractNftsQuestion, options: q.HoldingsOptions): Promise<q.ContractNftsAnswer> {
     using request = this.#admission.request(options)
+    const { contract, limit, countTotal } = question
     const found = await this.#answered.ofContract(question, question.atBlock, options, request)
-    await admitHashOrder(this.#admission, request, found.patch?.base ?? found.sheet, question.contract)
-    const { holdings, next } = await contractNftPage(found, question.contract, question)
-    const rows = await contractRows(this.#rows, { ...question, sheet: found.sheet }, holdings, options)
-    const total = question.countTotal ? await contractNftTotal(found, question.contract, question.part) : 0
-    return listAnswer(question, found.claim, { rows, next, total })
+    const { sheet, claim } = found
+    const order = await hashOrders.of(found, contract, { admission: this.#admission, asker: request })
+    const page = await firstRows(sheet, hashBatches(sheet, order, { ...question, size: limit + 1 }), limit)
+    const batch = await contractBatch(this.#reads, { ...question, readTokens: options.tokenFacts }, page)
+    const next = page.last && hashKey(contract, page.last, sheet)
+    return listAnswer(question, claim, {
+      ...{ rows: nftRows(batch), next },
+      total: countTotal ? hashTotal(sheet, order, question) : 0,
+    })
   }
 
   async holders(question: q.HoldersQuestion, options: q.HoldingsOptions): Promise<q.HoldersAnswer> {
@@ -117,7 +120,7 @@ export class Holdings implements q.HoldingsQueries {
     const branch = moments.length === 0 ? undefined : await OneBranch.now(this.#store, chain)
     const found = await this.#answered.ofContract({ chain, contract }, question.atBlock, options, request)
     const { sheet, claim } = found
-    const amounts = await admitAmountOrder(this.#admission, request, found)
+    const amounts = await amountOrders.of(found, undefined, { admission: this.#admission, asker: request })
     const past = branch && (await this.#past(sheet, { chain, contract, block: claim.block, moments }, branch, request))
     const rows = pageOfHolders(sheet, amounts, { limit: limit + 1, after, smallestFirst })
     const last = rows.length > limit ? rows[limit - 1] : undefined
@@ -136,10 +139,12 @@ export class Holdings implements q.HoldingsQueries {
     const found = await Promise.all(
       tokens.map(async token => {
         const { sheet, claim } = await this.#answered.ofContract({ chain, ...token }, atBlock, options, request)
-        const holding = await this.#newestReceiver({ chain, ...token }, sheet, claim.block)
-        if (holding === undefined) return { claim, row: undefined }
-        const [row] = await contractRows(this.#rows, { sheet, chain, ...token }, [holding], options)
-        return { claim, row }
+        const held = await this.#newestReceiver({ chain, ...token }, sheet, claim.block)
+        if (held === undefined) return { claim, row: undefined }
+        const within = Number(token.tokenId - sheet.idOf(held))
+        const row = { sheet, length: 1, rows: Uint32Array.of(held), withins: Uint32Array.of(within) }
+        const batch = await contractBatch(this.#reads, { chain, ...token, readTokens: options.tokenFacts }, row)
+        return { claim, row: nftRows(batch)[0] }
       }),
     )
     const claim = found.map(each => each.claim).reduce(weakerClaim, found[0]?.claim ?? nothingClaimed)
@@ -150,14 +155,15 @@ export class Holdings implements q.HoldingsQueries {
     using request = this.#admission.request(options)
     const { sheet, claim } = await this.#answered.ofWallet(question, options, request)
     const isShown = partyFilter(sheet, contractFilter(this.#contracts, question))
-    const { holdings, next } = await holdingPage(sheet, { ...question, isShown })
-    const rows = await walletRows(this.#rows, { ...question, sheet }, holdings, options)
+    const { limit, after } = question
+    const page = await firstRows(sheet, newestBatches(sheet, limit + 1, { after, isShown }), limit)
+    const batch = await walletBatch(this.#reads, { ...question, readTokens: options.tokenFacts }, page)
     let total = sheet.holdings
     if (question.countTotal && isShown !== undefined) {
       total = 0
       for (const [party, { count }] of await collectionsOf(sheet)) if (await isShown(party)) total += count
     }
-    return listAnswer(question, claim, { rows, next, total })
+    return listAnswer(question, claim, { rows: nftRows(batch), next: newestKey(page), total })
   }
 
   async walletCollections(
@@ -197,8 +203,8 @@ export class Holdings implements q.HoldingsQueries {
       const { ids: tokens, parties: owners, transfers, impossible } = found.sheet
       return { ...found.claim, tokens, owners, transfers, impossible }
     }
-    const isExact = atBlock !== undefined
-    const counted = await this.#large.collection({ chain, contract }, asked.claim, isExact, request)
+    const counting = { claim: asked.claim, isExact: atBlock !== undefined, asker: request }
+    const counted = await this.#large.collection({ chain, contract }, counting)
     const claim = await this.#answered.claimAfter(question, counted.claim)
     const transfers = claim.block < 0 ? 0 : await this.#store.transferCount({ chain, contract, toBlock: claim.block })
     return { ...claim, ...counted.counts, transfers }
@@ -210,8 +216,8 @@ export class Holdings implements q.HoldingsQueries {
     const asked = await this.#answered.contractClaim(question, atBlock, options)
     const found = await this.#within({ chain, contract, tokenId }, asked, request)
     if (found !== undefined) return { ...found.claim, owners: found.sheet.parties, transfers: found.sheet.transfers }
-    const isExact = atBlock !== undefined
-    const { claim, counts } = await this.#large.token({ chain, contract, tokenId }, asked.claim, isExact, request)
+    const counting = { claim: asked.claim, isExact: atBlock !== undefined, asker: request }
+    const { claim, counts } = await this.#large.token({ chain, contract, tokenId }, counting)
     return { ...(await this.#answered.claimAfter(question, claim)), ...counts }
   }
 
@@ -237,14 +243,12 @@ export class Holdings implements q.HoldingsQueries {
     return { ...claim, exists: true, transfers }
   }
 
-  /** Of a token with several holders the one that last received any of it. */
-  async #newestReceiver(subject: ContractSubject, sheet: Sheet, block: number): Promise<Holding | undefined> {
-    const tokenId = subject.tokenId!
-    if (sheet.order.length === 0) return undefined
-    const newest = { row: sheet.order[0]!, tokenId }
+  /** The row of a token; of several holders that of the one who last received any of it. */
+  async #newestReceiver(subject: ContractSubject, sheet: Sheet, block: number): Promise<number | undefined> {
+    const newest = sheet.order[0]
     // Who comes after the first that received last has not received since.
     const received = sheet.order.findIndex(row => (sheet.columns.flags[row]! & rowFlags.giver) === 0)
-    if (sheet.order.length === 1 || received === 0) return newest
+    if (sheet.order.length <= 1 || received === 0) return newest
     const candidates = received === -1 ? sheet.order : sheet.order.subarray(0, received + 1)
     const rows = new Map([...candidates].map(row => [sheet.addresses.addressOf(sheet.columns.parties[row]!), row]))
     const span = spansOf(subject, { from: 0, to: block }).at(-1)!
@@ -253,7 +257,7 @@ export class Holdings implements q.HoldingsQueries {
         const { to, isErc1155 } = readTokenRecord(records.values.subarray(start, records.valueEnds[record]))
         start = records.valueEnds[record]!
         const row = isErc1155 ? rows.get(to) : undefined
-        if (row !== undefined) return { row, tokenId }
+        if (row !== undefined) return row
       }
     return newest
   }
@@ -278,8 +282,8 @@ export class Holdings implements q.HoldingsQueries {
     const asked = await this.#answered.walletClaim(chain, atBlock)
     const found = await this.#within({ chain, wallet }, asked, request)
     if (found !== undefined) return { claim: found.claim, sheet: found.sheet, counts: undefined }
-    const isExact = atBlock !== undefined
-    const { claim, counts } = await this.#large.wallet({ chain, wallet }, asked.claim, isExact, request)
+    const counting = { claim: asked.claim, isExact: atBlock !== undefined, asker: request }
+    const { claim, counts } = await this.#large.wallet({ chain, wallet }, counting)
     return { claim: await this.#answered.claimAfter({ chain, wallet }, claim), sheet: undefined, counts }
   }
 }
@@ -295,6 +299,14 @@ function listAnswer<Row, Key>(
     total: countTotal ? total : undefined,
     next: next === undefined ? undefined : { atBlock: claim.block, after: next },
   }
+}
+
+function newestKey({ sheet, last }: RowPage): q.HoldingKey | undefined {
+  return last && sheet.keyOf(last.row, last.tokenId)
+}
+
+function hashKey(contract: Address, { row, tokenId }: NonNullable<RowPage['last']>, sheet: Sheet): q.ContractNftKey {
+  return sheet.isRange(row) ? { rangeId: tokenId } : { tokenHash: tokenHash(contract, tokenId) }
 }
 
 function pageOfHolders(

@@ -32,6 +32,10 @@ function sorted(rows: Uint32Array, columns: SheetColumns): Uint32Array {
   return rows.slice().sort((a, b) => compareRows(columns, a, b))
 }
 
+export function isNewer(columns: SheetColumns, row: number, other: number): boolean {
+  return compareRows(columns, row, other) < 0
+}
+
 function compareRows({ places, flags, ids, idWidth }: SheetColumns, a: number, b: number): number {
   const byPlace = comparePlaces(places, a * placeBytes, places, b * placeBytes)
   if (byPlace !== 0) return byPlace
@@ -42,29 +46,4 @@ function compareRows({ places, flags, ids, idWidth }: SheetColumns, a: number, b
     if (byId !== 0) return byId
   }
   return 0
-}
-
-/** Of two lists of rows, each in order. */
-export function mergedOrder(columns: SheetColumns, many: Uint32Array, few: Uint32Array): Uint32Array {
-  const merged = new Uint32Array(many.length + few.length)
-  let start = 0
-  for (const [at, row] of few.entries()) {
-    const end = firstBehind(columns, many, start, row)
-    merged.set(many.subarray(start, end), start + at)
-    merged[end + at] = row
-    start = end
-  }
-  merged.set(many.subarray(start), start + few.length)
-  return merged
-}
-
-/** The first of ordered rows, from `start` on, that comes after a row. */
-function firstBehind(columns: SheetColumns, rows: Uint32Array, start: number, row: number): number {
-  let [low, high] = [start, rows.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (compareRows(columns, row, rows[middle]!) < 0) high = middle
-    else low = middle + 1
-  }
-  return low
 }

@@ -3,7 +3,7 @@ import { placeBytes } from '../../store/runs/place-key.ts'
 import { Pace, rowsPerStep } from '../pace.ts'
 import { AddressTable, grown, noAddress, viewOf } from './address-table.ts'
 import { newestFirst } from './newest-first.ts'
-import { largeAmountBytes, rowFlags, Sheet, type SheetColumns } from './sheet.ts'
+import { amountAt, largeAmountBytes, rowFlags, Sheet, type SheetColumns } from './sheet.ts'
 
 export type RowStart = {
   /** Big-endian; zeros before it do not matter. */
@@ -24,6 +24,12 @@ const finishBytes = 1_000
 const doubledRowsMax = 2 ** 16
 
 export type Mint = { block: number; minter: number }
+
+/**
+ * What happened, as a fold has it: a row for each token and party that moved, with what came minus what went. A token
+ * of ERC-721 has one row, whose amount is nothing where it went.
+ */
+export type Moves = { rows: SheetColumns; transfers: number; standards: number; hasRanges: boolean }
 
 export class SheetBuilder {
   readonly addresses: AddressTable
@@ -142,7 +148,8 @@ export class SheetBuilder {
         return
       }
     }
-    this.setAmount(row, this.#amountOf(row) + BigInt(added))
+    const before = amountAt({ amounts: this.#amounts, largeAmounts: this.#largeAmounts }, row)
+    this.setAmount(row, before + BigInt(added))
   }
 
   /** Drops rows from `from` on that amount to nothing, and marks those that are below it. */
@@ -221,6 +228,10 @@ export class SheetBuilder {
     return await Sheet.of(columns, { addresses, order, transfers, standards }, pace)
   }
 
+  moves(hasRanges: boolean): Moves {
+    return { rows: this.columns(), transfers: this.transfers, standards: this.standards, hasRanges }
+  }
+
   /** The rows so far; the last use of the builder. */
   columns(): SheetColumns {
     const { length } = this
@@ -246,11 +257,6 @@ export class SheetBuilder {
 
   isErc1155(row: number): boolean {
     return (this.#flags[row]! & rowFlags.erc1155) !== 0
-  }
-
-  #amountOf(row: number): bigint {
-    const amount = this.#amounts![row]!
-    return Number.isNaN(amount) ? this.#largeAmounts.get(row)! : BigInt(amount)
   }
 
   #move(from: number, to: number, large: bigint | undefined): void {

@@ -1,7 +1,7 @@
 // What is held of one contract, of one token or by one wallet after a block, in columns: some 45 bytes a holding. A row
 // is a token with a holder, or consecutive ids of an ERC-2309 range with their holder. Rows lie in the order of their
 // ids; `order` has those to show, newest change first. Nothing here reads a store.
-import type { Position } from '../../model.ts'
+import type { Address, Position, TokenStandard } from '../../model.ts'
 import { placeBytes, positionOfPlace, writePlace } from '../../store/runs/place-key.ts'
 import { inSteps, type Pace } from '../pace.ts'
 import { type AddressTable, noAddress } from './address-table.ts'
@@ -142,13 +142,20 @@ export class Sheet {
     return (this.columns.flags[row]! & rowFlags.erc1155) === 0
   }
 
+  standardOf(row: number): TokenStandard {
+    return this.isErc721(row) ? 'ERC721' : 'ERC1155'
+  }
+
   countOf(row: number): number {
     return this.columns.counts?.[row] ?? 1
   }
 
   amountOf(row: number): bigint {
-    const amount = this.columns.amounts?.[row] ?? 1
-    return Number.isNaN(amount) ? this.columns.largeAmounts.get(row)! : BigInt(amount)
+    return amountAt(this.columns, row)
+  }
+
+  isRange(row: number): boolean {
+    return (this.columns.flags[row]! & rowFlags.range) !== 0
   }
 
   /** Of the id that is `within` ids after the row's first. */
@@ -163,10 +170,10 @@ export class Sheet {
     return { position, leg: this.columns.flags[row]! & rowFlags.giver ? 'giver' : 'recipient', tokenId }
   }
 
-  mintOf(row: number): { blockMinted: number; minter: ReturnType<AddressTable['addressOf']> | undefined } {
+  mintOf(row: number): { block: number; minter: Address | undefined } {
     const minter = this.columns.minters[row]!
     return {
-      blockMinted: this.columns.mintBlocks[row]!,
+      block: this.columns.mintBlocks[row]!,
       minter: minter === noAddress ? undefined : this.addresses.addressOf(minter),
     }
   }
@@ -188,6 +195,14 @@ export class Sheet {
     return low
   }
 
+  /** The first row that has an id, alone or within a range. Only of a contract. */
+  rowWith(tokenId: bigint): number | undefined {
+    const row = this.rowAtOrAfter(tokenId)
+    if (row < this.columns.length && this.idOf(row) === tokenId) return row
+    if (row === 0 || this.idOf(row - 1) + BigInt(this.countOf(row - 1)) <= tokenId) return undefined
+    return row - 1
+  }
+
   /** The first row whose id is at least this one, in the order of ids. Only of a contract. */
   rowAtOrAfter(tokenId: bigint): number {
     const { ids, idWidth, length } = this.columns
@@ -205,6 +220,14 @@ export class Sheet {
     }
     return low
   }
+}
+
+export function amountAt(
+  { amounts, largeAmounts }: Pick<SheetColumns, 'amounts' | 'largeAmounts'>,
+  row: number,
+): bigint {
+  const amount = amounts?.[row] ?? 1
+  return Number.isNaN(amount) ? largeAmounts.get(row)! : BigInt(amount)
 }
 
 /** Only of a contract, whose rows of one id lie side by side. */

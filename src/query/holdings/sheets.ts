@@ -1,17 +1,16 @@
 // Keeps sheets in memory: one of final blocks for each subject, brought up to a block with what happened since.
 // Requests for the same sheet share its building. It judges no completeness.
-import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Interval } from '../../model.ts'
 import type { RowState } from '../../store/index-reader.ts'
 import type { TransferReader } from '../../store/store.ts'
 import { type BranchStore, OneBranch } from '../one-branch.ts'
 import { type Changes, changesOf } from './changes.ts'
-import { foldSubject, LargeSubjects, smallRecords } from './fold-subject.ts'
+import { foldMoves, foldSubject, LargeSubjects, smallRecords } from './fold-subject.ts'
 import { HoldingsAdmission, type HoldingsRequest, type Work, type WorkSize } from './holdings-admission.ts'
+import { laidOver } from './lay-over.ts'
 import type { Mints } from './mints.ts'
-import { patchedSheet } from './patch-sheet.ts'
-import { patchedWallet } from './patch-wallet.ts'
+import type { Layered } from './orders.ts'
 import type { Sheet } from './sheet.ts'
 import { SheetBuilder } from './sheet-builder.ts'
 import { nameOf, type Subject } from './subject.ts'
@@ -33,20 +32,16 @@ const copyShare = 1.5
 
 export type SheetStore = TransferReader & BranchStore
 
-export type FoundSheet = {
-  sheet: Sheet
+export type FoundSheet = Layered & {
   /** False where rows of final blocks came or went while it was made: some may be missing, or be there too much. */
   isWhole: boolean
   /** The count of what was taken away when it was as it is; undefined where nothing final is in it. */
   takenBack: number | undefined
-  /** The sheet that it was made of, and the tokens that moved since. */
-  patch?: SheetPatch | undefined
 }
-export type SheetPatch = { base: Sheet; tokenIds: readonly bigint[] }
 type RowChanges = Pick<RowState, 'takenBack' | 'filled'>
 /** `rows`: as they were when the sheet held. */
-type Made = { sheet: Sheet; rows: RowChanges }
-type Kept = Made & { patch?: SheetPatch | undefined; letGo: () => void }
+type Made = Layered & { rows: RowChanges }
+type Kept = Made & { letGo: () => void }
 /** As it was before any row was read. */
 export type IndexedChain = { finalized: number; isFilled: boolean }
 type Base = FoundSheet & { block: number; rows: RowChanges }
@@ -82,7 +77,7 @@ export class Sheets {
     const keeping = (share: number) =>
       new LRUCache<string, Kept>({
         maxSize: Math.ceil(admission.bytesMax * share),
-        sizeCalculation: ({ sheet }) => sheet.byteLength,
+        sizeCalculation: ({ sheet, layer }) => sheet.byteLength + (layer?.byteLength ?? 0),
         dispose: ({ letGo }, key) => {
           letGo()
           this.#forget(key)
@@ -97,7 +92,10 @@ export class Sheets {
   async after(subject: Subject, block: number, chain: IndexedChain, request: HoldingsRequest): Promise<FoundSheet> {
     const found = await this.#after(subject, block, chain, request)
     request.hold(found.sheet)
-    if (found.patch !== undefined) request.holdBase(found.patch.base)
+    if (found.layer !== undefined) {
+      request.holdBase(found.layer)
+      request.holdBase(found.layer.base)
+    }
     return found
   }
 
@@ -119,25 +117,26 @@ export class Sheets {
     let base = held.of(await this.#base(subject, final, block >= finalized, request))
     const isOlder = base.block < final
     let changes = await this.#changes(subject, base.block, block, isOlder ? 'finalChangesMax' : 'changesMax')
-    if (changes.more && isOlder) {
+    if (changes.records === undefined && isOlder) {
       base = held.of(await this.#make(subject, final, { from: base, isNewest: block >= finalized }, request))
       changes = await this.#changes(subject, base.block, block)
     }
-    if (!changes.more && changes.bytes.length === 0) return base
-    const stamp = changes.more ? '' : hash('sha256', changes.bytes, 'base64')
-    const key = `${name} ${base.block} ${stampOf(base)} ${changes.more ? block : stamp}`
-    const known = changes.more ? undefined : this.#passing.get(key)
+    const { records, stamp } = changes
+    if (records?.length === 0) return base
+    const key = `${name} ${base.block} ${stampOf(base)} ${records === undefined ? block : stamp}`
+    const known = records && this.#passing.get(key)
     const { isWhole, takenBack } = base
-    if (known !== undefined) return { sheet: known.sheet, patch: known.patch, isWhole, takenBack }
+    if (known !== undefined) return { sheet: known.sheet, layer: known.layer, isWhole, takenBack }
     const isLarge = this.#large.isLarge(subject) || base.sheet.columns.length >= smallRecords
     return await this.#admission.shared(key, request, isLarge ? 'large' : 'small', async work => {
-      const patched = await this.#patched(subject, base.sheet, changes, finalized, work)
-      const patch = patched && { base: base.sheet, tokenIds: [...new Set(changes.list!.map(({ tokenId }) => tokenId))] }
-      const found = patched && { sheet: patched, isWhole, takenBack, patch, isOther: false }
-      const made = found ?? (await this.#folded(subject, { from: base.block, to: block }, changes, work))
+      const laid = await this.#laidOver(subject, base.sheet, changes, finalized, work)
+      const made =
+        laid === undefined
+          ? await this.#folded(subject, { from: base.block, to: block }, changes, work)
+          : { ...laid, isWhole, takenBack, isOther: false }
       // Of another branch it would be wrong.
-      if (isWhole && made.isWhole && !changes.more && !made.isOther)
-        this.#keepIn(this.#passing, key, { sheet: made.sheet, rows: base.rows, patch: made.patch })
+      if (isWhole && made.isWhole && records !== undefined && !made.isOther)
+        this.#keepIn(this.#passing, key, { sheet: made.sheet, layer: made.layer, rows: base.rows })
       return made
     })
   }
@@ -216,41 +215,33 @@ export class Sheets {
     // History that arrived since it was found is neither in it nor in what is read now.
     if (!(await this.#holds(subject, from.block, from))) return undefined
     const changes = await this.#changes(subject, from.block, block)
-    return changes.more || changes.list === undefined
-      ? undefined
-      : await this.#patched(subject, from.sheet, changes, block, work)
+    return (await this.#laidOver(subject, from.sheet, changes, block, work))?.sheet
   }
 
   /** Undefined where the records must be folded anew, such as where there is no room for a copy beside the sheet. */
-  async #patched(
+  async #laidOver(
     subject: Subject,
-    sheet: Sheet,
-    { list }: Changes,
+    base: Sheet,
+    { records }: Changes,
     finalized: number,
     work: Work,
-  ): Promise<Sheet | undefined> {
-    if (list === undefined) return undefined
-    const copyBytes = Math.ceil(sheet.byteLength * copyShare)
-    if (sheet.byteLength + copyBytes > work.bytesMax) return undefined
-    work.hold(sheet)
+  ): Promise<Layered | undefined> {
+    const copyBytes = Math.ceil(base.byteLength * copyShare)
+    if (records === undefined || base.byteLength + copyBytes > work.bytesMax) return undefined
+    work.hold(base)
     work.takes(copyBytes)
-    const patched = await this.#patchedIn(subject, sheet, list, finalized, work)
-    if (patched === undefined) work.takes(0)
-    else work.made(patched)
-    return patched
-  }
-
-  async #patchedIn(
-    subject: Subject,
-    sheet: Sheet,
-    list: NonNullable<Changes['list']>,
-    finalized: number,
-    { pace }: Work,
-  ): Promise<Sheet | undefined> {
-    if ('wallet' in subject) return await patchedWallet(sheet, list, pace)
-    const { chain, contract } = subject
-    const ofTokens = (ids: readonly bigint[]) => ids.map(tokenId => ({ contract, tokenId }))
-    return await patchedSheet(sheet, list, { readMints: ids => this.#mints.of(chain, ofTokens(ids), finalized), pace })
+    const { chain } = subject
+    const readMints =
+      'wallet' in subject
+        ? undefined
+        : (ids: readonly bigint[]) => {
+            const tokens = ids.map(tokenId => ({ contract: subject.contract, tokenId }))
+            return this.#mints.of(chain, tokens, finalized)
+          }
+    const laid = await laidOver(base, foldMoves(subject, records, base.addresses), { readMints, pace: work.pace })
+    if (laid === undefined) work.takes(0)
+    else work.made(laid.sheet)
+    return laid
   }
 
   /** As of a block that is not final: a reorganisation while it is read would mix two branches. */
@@ -267,7 +258,7 @@ export class Sheets {
       const sheet = await this.#fold(subject, to, work)
       const after = await this.#changes(subject, from, to)
       const isSame = (await this.#holds(subject, to, { sheet, rows })) && (await branch.stands(to))
-      const isWhole = isSame && after.bytes.equals(before.bytes)
+      const isWhole = isSame && after.stamp === before.stamp
       if (isWhole || attempt === attemptsMax) return { sheet, isWhole, takenBack: rows.takenBack, isOther: attempt > 0 }
       before = after
     }
@@ -303,7 +294,8 @@ export class Sheets {
 
   /** False where it is too large to be kept. */
   #keepIn(cache: LRUCache<string, Kept>, key: string, made: Omit<Kept, 'letGo'>): boolean {
-    const held = [made.sheet, ...(made.patch ? [made.patch.base] : [])].map(sheet => this.#admission.hold(sheet))
+    const { sheet, layer } = made
+    const held = [sheet, ...(layer ? [layer, layer.base] : [])].map(each => this.#admission.hold(each))
     const letGo = () => {
       for (const each of held) each()
     }

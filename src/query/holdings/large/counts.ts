@@ -10,8 +10,8 @@ import type { HoldingsAdmission, HoldingsAsker } from '../holdings-admission.ts'
 import type { CollectionStatsAnswer, Completeness, TokenStatsAnswer } from '../questions.ts'
 import { comparePlaces, rowFlags, type Sheet } from '../sheet.ts'
 import { type ContractSubject, nameOf, type Subject, type WalletSubject } from '../subject.ts'
-import { OwnerWindow } from './owner-window.ts'
-import { bytesOfParts, contractParts, type PartBounds, tokenParts, walletParts } from './sheet-parts.ts'
+import { ownerWindows } from './owner-window.ts'
+import { bytesOfParts, type Part, type PartBounds, type PartWork, partsOf } from './sheet-parts.ts'
 
 type CollectionCounts = Pick<CollectionStatsAnswer, 'tokens' | 'owners' | 'impossible'>
 type TokenCounts = Pick<TokenStatsAnswer, 'owners' | 'transfers'>
@@ -20,11 +20,12 @@ type WalletCounts = { nfts: number; transfers: number; collections: ReadonlyMap<
 
 type Counted<Counts> = { counts: Counts; claim: Completeness; branch: OneBranch; filled: number }
 
+/** `isExact`: as of the block of the claim, and not of an older one either. */
+type AskedCount = { claim: Completeness; isExact: boolean; asker: HoldingsAsker }
+
 /** Counts of the head may be that old, as of their own block. */
 const ageMsMax = 600_000
 const attemptsMax = 3
-/** For each byte of a part: a window of two million addresses beside parts of 32 MB. */
-const addressesPerByte = 1 / 16
 
 export class LargeCounts {
   readonly #store: BranchStore
@@ -38,25 +39,35 @@ export class LargeCounts {
     this.#admission = admission
   }
 
-  /** `isExact`: as of the block of the claim, and not of an older one either. */
-  collection(
-    subject: ContractSubject,
-    claim: Completeness,
-    isExact: boolean,
-    asker: HoldingsAsker,
-  ): Promise<Counted<CollectionCounts>> {
-    return this.#counted(subject, { claim, isExact, asker }, pace => this.#countContract(subject, claim.block, pace))
+  collection(subject: ContractSubject, asked: AskedCount): Promise<Counted<CollectionCounts>> {
+    return this.#counted(subject, asked, async (parts, work) => {
+      const counts = { tokens: 0, owners: 0, impossible: 0 }
+      let countedToken: bigint | undefined
+      const count = ({ sheet, tokenId }: Part): void => {
+        counts.impossible += sheet.impossible
+        if (tokenId === undefined) counts.tokens += sheet.ids
+        else if (sheet.ids > 0 && tokenId !== countedToken) {
+          counts.tokens++
+          countedToken = tokenId
+        }
+      }
+      let passes = 0
+      const passed = async function* (): AsyncGenerator<Part> {
+        const isFirst = passes++ === 0
+        for await (const part of parts()) {
+          if (isFirst) count(part)
+          yield part
+        }
+      }
+      for await (const owners of ownerWindows(passed, work)) counts.owners += owners.length
+      return counts
+    })
   }
 
-  token(
-    subject: ContractSubject,
-    claim: Completeness,
-    isExact: boolean,
-    asker: HoldingsAsker,
-  ): Promise<Counted<TokenCounts>> {
-    return this.#counted(subject, { claim, isExact, asker }, async pace => {
+  token(subject: ContractSubject, asked: AskedCount): Promise<Counted<TokenCounts>> {
+    return this.#counted(subject, asked, async parts => {
       const counts = { owners: 0, transfers: 0 }
-      for await (const sheet of tokenParts(this.#store.indexes, subject, claim.block, { ...this.#bounds, pace })) {
+      for await (const { sheet } of parts()) {
         counts.owners += sheet.parties
         // Every part reads all of them.
         counts.transfers = sheet.transfers
@@ -65,62 +76,32 @@ export class LargeCounts {
     })
   }
 
-  wallet(
-    subject: WalletSubject,
-    claim: Completeness,
-    isExact: boolean,
-    asker: HoldingsAsker,
-  ): Promise<Counted<WalletCounts>> {
-    return this.#counted(subject, { claim, isExact, asker }, pace => this.#countWallet(subject, claim.block, pace))
-  }
-
-  async #countContract(subject: ContractSubject, block: number, pace: Pace): Promise<CollectionCounts> {
-    const bounds = { ...this.#bounds, pace }
-    const counts = { tokens: 0, owners: 0, impossible: 0 }
-    const addressesMax = Math.ceil(this.#bounds.partBytes * addressesPerByte)
-    let window = new OwnerWindow(undefined, addressesMax)
-    let countedToken: bigint | undefined
-    for await (const { sheet, tokenId } of contractParts(this.#store.indexes, subject, block, bounds)) {
-      counts.impossible += sheet.impossible
-      if (tokenId === undefined) counts.tokens += sheet.ids
-      else if (sheet.ids > 0 && tokenId !== countedToken) {
-        counts.tokens++
-        countedToken = tokenId
+  wallet(subject: WalletSubject, asked: AskedCount): Promise<Counted<WalletCounts>> {
+    return this.#counted(subject, asked, async (parts, { pace }) => {
+      const found = new Map<Address, Collection & { place: Uint8Array }>()
+      const counts = { nfts: 0, transfers: 0 }
+      for await (const { sheet } of parts()) {
+        counts.nfts += sheet.holdings
+        counts.transfers = sheet.transfers
+        await addCollections(found, sheet, pace)
       }
-      await window.add(sheet, pace)
-    }
-    counts.owners = window.addresses.length
-    while (window.to !== undefined) {
-      window = new OwnerWindow(window.to, addressesMax)
-      for await (const { sheet } of contractParts(this.#store.indexes, subject, block, bounds))
-        await window.add(sheet, pace)
-      counts.owners += window.addresses.length
-    }
-    return counts
-  }
-
-  async #countWallet(subject: WalletSubject, block: number, pace: Pace): Promise<WalletCounts> {
-    const found = new Map<Address, Collection & { place: Uint8Array }>()
-    const counts = { nfts: 0, transfers: 0 }
-    for await (const sheet of walletParts(this.#store.indexes, subject, block, { ...this.#bounds, pace })) {
-      counts.nfts += sheet.holdings
-      counts.transfers = sheet.transfers
-      await addCollections(found, sheet, pace)
-    }
-    return { ...counts, collections: new Map([...found].sort(([a], [b]) => (a < b ? 1 : -1))) }
+      return { ...counts, collections: new Map([...found].sort(([a], [b]) => (a < b ? 1 : -1))) }
+    })
   }
 
   async #counted<Counts>(
     subject: Subject,
-    { claim, isExact, asker }: { claim: Completeness; isExact: boolean; asker: HoldingsAsker },
-    count: (pace: Pace) => Promise<Counts>,
+    { claim, isExact, asker }: AskedCount,
+    count: (parts: () => AsyncIterable<Part>, work: PartWork) => Promise<Counts>,
   ): Promise<Counted<Counts>> {
     const name = isExact ? `${nameOf(subject)} ${claim.block}` : nameOf(subject)
     const kept = this.#kept.get(name)
     if (kept !== undefined && (await this.#stillHolds(kept, subject, claim, isExact))) return kept as Counted<Counts>
     return await this.#admission.shared(`count ${name}`, asker, 'large', async work => {
       work.takes(bytesOfParts(this.#bounds))
-      const counted = await this.#countWhole(subject, claim, () => count(work.pace))
+      const bounds = { ...this.#bounds, pace: work.pace }
+      const parts = () => partsOf(this.#store.indexes, subject, claim.block, bounds)
+      const counted = await this.#countWhole(subject, claim, () => count(parts, bounds))
       this.#kept.set(name, counted)
       return counted
     })

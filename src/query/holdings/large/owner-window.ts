@@ -1,12 +1,30 @@
 // The lowest addresses after one, of those that hold anything in sheets that come one after the other: distinct owners
 // of what is too large for one sheet, a stretch of addresses at a time. No reading.
 import type { Pace } from '../../pace.ts'
-import { type AddressStretch, AddressTable, isInStretch } from '../address-table.ts'
+import { AddressTable, isInStretch, type Stretch } from '../address-table.ts'
 import type { Sheet } from '../sheet.ts'
+import type { Part, PartWork } from './sheet-parts.ts'
 
-export class OwnerWindow {
+/** For each byte of a part: a window of two million addresses beside parts of 32 MB. */
+const addressesPerByte = 1 / 16
+
+/** Windows of all owners, ascending: all parts are passed for each. */
+export async function* ownerWindows(
+  parts: () => AsyncIterable<Part>,
+  { partBytes, pace }: PartWork,
+): AsyncGenerator<AddressTable> {
+  for (let after: Uint8Array | undefined; ; ) {
+    const window = new OwnerWindow(after, Math.ceil(partBytes * addressesPerByte))
+    for await (const { sheet } of parts()) await window.add(sheet, pace)
+    yield window.addresses
+    after = window.to
+    if (after === undefined) return
+  }
+}
+
+class OwnerWindow {
   readonly #max: number
-  #stretch: AddressStretch
+  #stretch: Stretch<Uint8Array>
   #addresses = new AddressTable()
 
   constructor(after: Uint8Array | undefined, max: number) {

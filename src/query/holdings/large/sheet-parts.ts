@@ -5,16 +5,16 @@ import type { IndexReader } from '../../../store/index-reader.ts'
 import { tokenKey, tokenKinds } from '../../../store/indexes/by-token.ts'
 import { newestOfBlock, placeBytes } from '../../../store/runs/place-key.ts'
 import type { Pace } from '../../pace.ts'
-import type { AddressStretch } from '../address-table.ts'
+import type { Stretch } from '../address-table.ts'
 import { ContractFold } from '../fold-contract.ts'
-import { tooLarge } from '../fold-subject.ts'
-import { type TokenStretch, WalletFold } from '../fold-wallet.ts'
+import { foldRecords, tooLarge } from '../fold-subject.ts'
+import { WalletFold } from '../fold-wallet.ts'
 import { comparePlaces, rowFlags, type Sheet } from '../sheet.ts'
 import { SheetBuilder } from '../sheet-builder.ts'
 import { type ContractSubject, recordsOf, type Subject, spansOf, type WalletSubject } from '../subject.ts'
 
-/** Of a token with too many holders for one sheet, each part has some of them. */
-export type ContractPart = { sheet: Sheet; tokenId: bigint | undefined }
+/** `tokenId`: of a token of a contract with too many holders for one sheet, of which each part has some. */
+export type Part = { sheet: Sheet; tokenId?: bigint }
 
 export type PartBounds = {
   /** A part takes up to four times as much while it is made. */
@@ -34,13 +34,20 @@ const rowBytes = 128
 const rangeBytesMax = 2 ** 28
 const idMax = 2n ** 256n - 1n
 
-/** Ids ascend from part to part. */
-export async function* contractParts(
+/** Of a contract ids ascend from part to part, of a token addresses. */
+export function partsOf(indexes: IndexReader, subject: Subject, block: number, work: PartWork): AsyncGenerator<Part> {
+  if ('wallet' in subject) return walletParts(indexes, subject, block, work)
+  return subject.tokenId === undefined
+    ? contractParts(indexes, subject, block, work)
+    : tokenParts(indexes, { ...subject, tokenId: subject.tokenId }, block, work)
+}
+
+async function* contractParts(
   indexes: IndexReader,
   { chain, contract }: ContractSubject,
   block: number,
   bounds: PartWork,
-): AsyncGenerator<ContractPart> {
+): AsyncGenerator<Part> {
   const { partBytes, pace } = bounds
   const fold = new ContractFold(block, { partRows: Math.ceil(partBytes / rowBytes) })
   let span = spansOf({ chain, contract }, { from: 0, to: block })[0]!
@@ -48,7 +55,7 @@ export async function* contractParts(
     let isLarge = false
     for await (const records of recordsOf(indexes, span, pace)) {
       fold.add(records)
-      for (const part of fold.takeParts()) yield { sheet: await part.finish(pace), tokenId: undefined }
+      for (const part of fold.takeParts()) yield { sheet: await part.finish(pace) }
       if (fold.byteLength - fold.partBytes > rangeBytesMax) throw tooLarge({ chain, contract }, rangeBytesMax)
       // Parts end in time, so what takes more is the token that is being read.
       isLarge = fold.partBytes > 4 * partBytes && fold.isInToken
@@ -56,69 +63,60 @@ export async function* contractParts(
     }
     if (!isLarge) break
     const tokenId = fold.leaveToken()
-    for (const part of fold.takeParts()) yield { sheet: await part.finish(pace), tokenId: undefined }
-    for await (const sheet of tokenParts(indexes, { chain, contract, tokenId }, block, bounds)) yield { sheet, tokenId }
+    for (const part of fold.takeParts()) yield { sheet: await part.finish(pace) }
+    yield* tokenParts(indexes, { chain, contract, tokenId }, block, bounds)
     if (tokenId === idMax) break
     const from = tokenKey(tokenKinds.single, tokenId + 1n, { ...newestOfBlock, block: Number.POSITIVE_INFINITY })
     span = { ...span, from }
   }
-  yield { sheet: await fold.finish(pace), tokenId: undefined }
+  yield { sheet: await fold.finish(pace) }
 }
 
-/** Addresses ascend from part to part. */
-export async function* tokenParts(
+async function* tokenParts(
   indexes: IndexReader,
-  subject: ContractSubject,
+  subject: ContractSubject & { tokenId: bigint },
   block: number,
-  { partBytes, pace }: PartWork,
-): AsyncGenerator<Sheet> {
-  for (let parties: AddressStretch = { after: undefined, to: undefined }; ; ) {
-    const fold = new ContractFold(block, { ...subject, parties })
-    const sheet = await foldedWithin(indexes, { subject, block, fold, bytesMax: 4 * partBytes, pace })
-    if (sheet === undefined) {
-      parties = { ...parties, to: narrower(parties.to, fold.middleParty, subject, partBytes) }
-      continue
-    }
-    yield sheet
+  work: PartWork,
+): AsyncGenerator<Part> {
+  const foldOf = (parties: Stretch<Uint8Array>) => new ContractFold(block, { ...subject, parties })
+  for await (const sheet of stretches(indexes, { subject, block, foldOf }, work)) {
+    yield { sheet, tokenId: subject.tokenId }
     // An ERC-721 token has one owner, whatever the stretch.
-    const isSum = sheet.columns.length === 0 || !sheet.isErc721(0)
-    if (parties.to === undefined || !isSum) return
-    parties = { after: parties.to, to: undefined }
+    if (sheet.columns.length > 0 && sheet.isErc721(0)) return
   }
 }
 
-export async function* walletParts(
+async function* walletParts(
   indexes: IndexReader,
   subject: WalletSubject,
   block: number,
-  { partBytes, pace }: PartWork,
-): AsyncGenerator<Sheet> {
-  for (let tokens: TokenStretch = { after: undefined, to: undefined }; ; ) {
-    const fold = new WalletFold(block, tokens)
-    const sheet = await foldedWithin(indexes, { subject, block, fold, bytesMax: 4 * partBytes, pace })
-    if (sheet === undefined) {
-      tokens = { ...tokens, to: narrower(tokens.to, fold.middleToken, subject, partBytes) }
-      continue
-    }
-    yield sheet
-    if (tokens.to === undefined) return
-    tokens = { after: tokens.to, to: undefined }
-  }
+  work: PartWork,
+): AsyncGenerator<Part> {
+  const foldOf = (stretch: Stretch<string>) => new WalletFold(block, { stretch })
+  for await (const sheet of stretches(indexes, { subject, block, foldOf }, work)) yield { sheet }
 }
 
-type Folding = { subject: Subject; block: number; fold: ContractFold | WalletFold; bytesMax: number; pace: Pace }
+type Folding<End> = {
+  subject: Subject
+  block: number
+  foldOf: (stretch: Stretch<End>) => (ContractFold | WalletFold) & { middle: End }
+}
 
-/** Undefined where it takes more. */
-async function foldedWithin(
+/** One stretch after the other, each of which is halved until it is small enough. */
+async function* stretches<End extends string | Uint8Array>(
   indexes: IndexReader,
-  { subject, block, fold, bytesMax, pace }: Folding,
-): Promise<Sheet | undefined> {
-  for (const span of spansOf(subject, { from: 0, to: block }))
-    for await (const records of recordsOf(indexes, span, pace)) {
-      fold.add(records)
-      if (fold.partBytes > bytesMax) return undefined
-    }
-  return await fold.finish(pace)
+  { subject, block, foldOf }: Folding<End>,
+  { partBytes, pace }: PartWork,
+): AsyncGenerator<Sheet> {
+  for (let stretch: Stretch<End> = { after: undefined, to: undefined }; ; ) {
+    const fold = foldOf(stretch)
+    const fits = () => fold.partBytes <= 4 * partBytes
+    if (await foldRecords(indexes, { subject, block, fold, pace }, fits)) {
+      yield await fold.finish(pace)
+      if (stretch.to === undefined) return
+      stretch = { after: stretch.to, to: undefined }
+    } else stretch = { ...stretch, to: narrower(stretch.to, fold.middle, subject, partBytes) }
+  }
 }
 
 /** Only many ranges over the same ids cannot be parted. */
@@ -133,7 +131,7 @@ function narrower<End extends string | Uint8Array>(
 }
 
 /** One row for each token that takes several parts: its newest holder. */
-export async function* newestOfToken(parts: AsyncIterable<ContractPart>): AsyncGenerator<Sheet> {
+export async function* newestOfToken(parts: AsyncIterable<Part>): AsyncGenerator<Sheet> {
   let newest: Sheet | undefined
   for await (const { sheet, tokenId } of parts) {
     if (tokenId !== undefined) newest = await newer(newest, sheet)

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { alice, chain, contract, rowOf, storeOf } from '../../../../test/ten-final-blocks.ts'
 import { nftStream } from '../../../api/evm/holding-streams.ts'
 import { Holdings } from '../holdings.ts'
+import type { StoredTokens } from '../nft-batches.ts'
 import type { HoldingsOptions } from '../questions.ts'
-import type { StoredTokens } from './nft-batches.ts'
 
 test('what is made at once stays small where each token says as much as it may', async () => {
   const rows = Array.from({ length: 80 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at }))
