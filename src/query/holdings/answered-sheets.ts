@@ -71,7 +71,7 @@ export class AnsweredSheets {
     const indexed = { finalized: state?.finalized ?? -1, isFilled }
     const found = await this.#sheets.after(subject, claim.block, indexed, request)
     // What was claimed before rows were taken away is not claimed of the rest.
-    const isClaimed = found.isWhole && (found.takenBack ?? takenBack) === takenBack
+    const isClaimed = found.isWhole && (found.rows?.takenBack ?? takenBack) === takenBack
     return { ...found, claim: await this.claimAfter(subject, { ...claim, ...claimedIf(isClaimed, claim) }) }
   }
 

@@ -1,4 +1,4 @@
-// What happened to a contract, a token or a wallet within some blocks, as the records that folds read. It keeps nothing.
+// What happened to a contract, a token or a wallet within some blocks, as records that folds read. It keeps nothing.
 import { hash } from 'node:crypto'
 import type { Interval } from '../../model.ts'
 import { type IndexReader, type IndexRecords, noRecords } from '../../store/index-reader.ts'

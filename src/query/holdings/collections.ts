@@ -2,9 +2,10 @@
 import type { Address } from '../../model.ts'
 import { Pace } from '../pace.ts'
 import type { CollectionRow } from './questions.ts'
-import { rowFlags, type Sheet } from './sheet.ts'
+import type { Sheet } from './sheet.ts'
 
-export type Collection = Pick<CollectionRow, 'standard' | 'count'>
+/** `row`: its newest holding. */
+export type Collection = Pick<CollectionRow, 'standard' | 'count'> & { row: number }
 
 const kept = new WeakMap<Sheet, Promise<ReadonlyMap<number, Collection>>>()
 
@@ -24,20 +25,21 @@ export async function collectionsByAddress(sheet: Sheet): Promise<Iterable<[Addr
 }
 
 async function makeCollections(sheet: Sheet): Promise<ReadonlyMap<number, Collection>> {
-  const { flags, parties } = sheet.columns
+  const { parties } = sheet.columns
   const counts = new Float64Array(sheet.addresses.length)
-  const isErc1155 = new Uint8Array(counts.length)
+  const newest = new Uint32Array(counts.length)
   const pace = new Pace()
   for (let at = sheet.order.length - 1; at >= 0; at--) {
     if (at % 4_096 === 0) await pace.rest()
     const row = sheet.order[at]!
     counts[parties[row]!]! += sheet.countOf(row)
-    isErc1155[parties[row]!] = flags[row]! & rowFlags.erc1155
+    newest[parties[row]!] = row
   }
   const descending = (await sheet.ascendingParties()).toReversed()
   return new Map(
     [...descending].map((party): [number, Collection] => {
-      return [party, { standard: isErc1155[party] ? 'ERC1155' : 'ERC721', count: counts[party]! }]
+      const row = newest[party]!
+      return [party, { standard: sheet.standardOf(row), count: counts[party]!, row }]
     }),
   )
 }

@@ -34,7 +34,8 @@ const queueLimits = {
 export type WorkSize = keyof typeof queueLimits
 
 type Sized = { readonly byteLength: number }
-type Hold = { bytes: number; holders: number; lists: Map<string, number> }
+/** `lists`: the keys of those whose whole lists hold it. */
+type Hold = { bytes: number; holders: number; lists: string[] }
 
 export type AdmissionParts = {
   /** Absent: a part of the memory that the process may use. */
@@ -97,37 +98,32 @@ export class HoldingsAdmission {
     }
   }
 
-  /** Holds a finished sheet; returns how to let go of it. However many hold it, its bytes count once. */
-  hold(sheet: Sized): () => void {
+  /**
+   * Holds a finished sheet; returns how to let go of it. However many hold it, its bytes count once. For a whole list
+   * of a key within the share of lists and of the key.
+   */
+  hold(sheet: Sized, listOfKey?: string): () => void {
+    if (listOfKey !== undefined) this.#requireListRoom(sheet, listOfKey)
     const hold = this.#holdOf(sheet)
     hold.holders++
-    return once(() => this.#letGo(sheet, hold))
-  }
-
-  /** The same for a whole list, within the share of lists and of the key. */
-  holdForList(sheet: Sized, keyId: string): () => void {
-    this.#requireListRoom(sheet, keyId)
-    const hold = this.#holdOf(sheet)
-    hold.holders++
-    hold.lists.set(keyId, (hold.lists.get(keyId) ?? 0) + 1)
+    if (listOfKey !== undefined) hold.lists.push(listOfKey)
     return once(() => {
-      const left = hold.lists.get(keyId)! - 1
-      if (left === 0) hold.lists.delete(keyId)
-      else hold.lists.set(keyId, left)
-      this.#letGo(sheet, hold)
+      if (listOfKey !== undefined) hold.lists.splice(hold.lists.indexOf(listOfKey), 1)
+      if (--hold.holders > 0) return
+      this.#holds.delete(sheet)
+      this.#heldBytes -= hold.bytes
     })
   }
 
   /** What a request shows is held until it is disposed of. */
   request(asker: HoldingsAsker): HoldingsRequest {
-    const hold = (sheet: Sized) => this.hold(sheet)
-    return new HoldingsRequest(asker, { hold, holdBase: hold })
+    return new HoldingsRequest(this, asker, undefined)
   }
 
   /** The same for a whole list. Fails before anything is made where its key holds too much already. */
   listRequest(asker: HoldingsAsker): HoldingsRequest {
     this.#requireListRoom({ byteLength: 1 }, asker.key.id)
-    return new HoldingsRequest(asker, { hold: sheet => this.holdForList(sheet, asker.key.id), holdBase: undefined })
+    return new HoldingsRequest(this, asker, asker.key.id)
   }
 
   /** The first list of a key is held however large it is, and the first of all. */
@@ -135,9 +131,9 @@ export class HoldingsAdmission {
     const { bytesMax } = this
     let [all, ofKey] = [0, 0]
     for (const [other, { bytes, lists }] of this.#holds) {
-      if (lists.size === 0 || other === sheet) continue
+      if (lists.length === 0 || other === sheet) continue
       all += bytes
-      if (lists.has(keyId)) ofKey += bytes
+      if (lists.includes(keyId)) ofKey += bytes
     }
     const ofKeyMax = Math.floor(bytesMax * listsOfKeyShare)
     if (ofKey > 0 && ofKey + sheet.byteLength > ofKeyMax)
@@ -152,17 +148,11 @@ export class HoldingsAdmission {
   #holdOf(sheet: Sized): Hold {
     const known = this.#holds.get(sheet)
     if (known !== undefined) return known
-    const hold = { bytes: sheet.byteLength, holders: 0, lists: new Map<string, number>() }
+    const hold: Hold = { bytes: sheet.byteLength, holders: 0, lists: [] }
     if (!this.#hasRoom(hold.bytes, this.bytesMax)) throw this.#refused(noRoom())
     this.#holds.set(sheet, hold)
     this.#heldBytes += hold.bytes
     return hold
-  }
-
-  #letGo(sheet: Sized, hold: Hold): void {
-    if (--hold.holders > 0) return
-    this.#holds.delete(sheet)
-    this.#heldBytes -= hold.bytes
   }
 
   /** What work takes from now on. Of several that do not fit side by side, the one that takes most ends. */
@@ -223,36 +213,30 @@ export class HoldingsAdmission {
   }
 }
 
-type HoldSheet = (sheet: Sized) => () => void
-/** How a request holds sheets. A whole list lets go of what its sheet was made of. */
-type Holding = { hold: HoldSheet; holdBase: HoldSheet | undefined }
-
 /** One request, with the sheets that it holds. */
 export class HoldingsRequest implements Disposable {
   readonly key: HoldingsAsker['key']
   readonly signal: AbortSignal | undefined
-  readonly #holding: Holding
+  readonly #admission: HoldingsAdmission
+  readonly #listOfKey: string | undefined
   readonly #letGo: (() => void)[] = []
   #isOver = false
 
-  constructor({ key, signal }: HoldingsAsker, holding: Holding) {
+  constructor(admission: HoldingsAdmission, { key, signal }: HoldingsAsker, listOfKey: string | undefined) {
     this.key = key
     this.signal = signal
-    this.#holding = holding
+    this.#admission = admission
+    this.#listOfKey = listOfKey
   }
 
   hold(sheet: Sized): void {
-    this.#holdWith(this.#holding.hold, sheet)
+    // Where one of several reads of a request fails, the request is over before the others find their sheets.
+    if (!this.#isOver) this.#letGo.push(this.#admission.hold(sheet, this.#listOfKey))
   }
 
-  /** What the sheet was made of: pages look at it too. */
+  /** What the sheet was made of: pages look at it too. A whole list lets go of it. */
   holdBase(sheet: Sized): void {
-    this.#holdWith(this.#holding.holdBase, sheet)
-  }
-
-  /** Where one of several reads of a request fails, the request is over before the others find their sheets. */
-  #holdWith(hold: HoldSheet | undefined, sheet: Sized): void {
-    if (hold !== undefined && !this.#isOver) this.#letGo.push(hold(sheet))
+    if (this.#listOfKey === undefined) this.hold(sheet)
   }
 
   [Symbol.dispose](): void {

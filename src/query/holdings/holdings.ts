@@ -177,14 +177,14 @@ export class Holdings implements q.HoldingsQueries {
     const rows: q.CollectionRow[] = []
     let total = 0
     let isMore = false
-    for (const [contract, collection] of counts?.collections ?? (await collectionsByAddress(sheet!))) {
+    for (const [contract, { standard, count }] of counts?.collections ?? (await collectionsByAddress(sheet!))) {
       const isAfter = after === undefined || contract < after
       if ((!isAfter || isMore) && !countTotal) continue
       if (!(await isShown(contract))) continue
       total++
       if (!isAfter) continue
       if (rows.length === limit) isMore = true
-      else rows.push({ contract, ...collection, facts: await this.#contracts.ofOne(question.chain, contract) })
+      else rows.push({ contract, standard, count, facts: await this.#contracts.ofOne(question.chain, contract) })
     }
     return listAnswer(question, claim, { rows, next: isMore ? rows.at(-1)?.contract : undefined, total })
   }

@@ -1,7 +1,6 @@
 // Keeps sheets in memory: one of final blocks for each subject, brought up to a block with what happened since.
 // Requests for the same sheet share its building. It judges no completeness.
 import { LRUCache } from 'lru-cache'
-import type { Interval } from '../../model.ts'
 import type { RowState } from '../../store/index-reader.ts'
 import type { TransferReader } from '../../store/store.ts'
 import { type BranchStore, OneBranch } from '../one-branch.ts'
@@ -35,20 +34,17 @@ export type SheetStore = TransferReader & BranchStore
 export type FoundSheet = Layered & {
   /** False where rows of final blocks came or went while it was made: some may be missing, or be there too much. */
   isWhole: boolean
-  /** The count of what was taken away when it was as it is; undefined where nothing final is in it. */
-  takenBack: number | undefined
+  /** Of final blocks, as they were when the sheet held; undefined where nothing is known to hold, or none is in it. */
+  rows?: RowChanges | undefined
 }
 type RowChanges = Pick<RowState, 'takenBack' | 'filled'>
-/** `rows`: as they were when the sheet held. */
-type Made = Layered & { rows: RowChanges }
-type Kept = Made & { letGo: () => void }
+type Kept = { found: FoundSheet; letGo: () => void }
 /** As it was before any row was read. */
 export type IndexedChain = { finalized: number; isFilled: boolean }
-type Base = FoundSheet & { block: number; rows: RowChanges }
+/** The sheet of a final block. */
+type Base = FoundSheet & { block: number }
 type MadeHow = { from?: Base; isNewest: boolean }
-
-/** Nothing holds that is said to be of these. */
-const noRows: RowChanges = { takenBack: -1, filled: -1 }
+type Since = { changes: Changes; block: number; finalized: number }
 
 export class Sheets {
   readonly #store: SheetStore
@@ -77,7 +73,7 @@ export class Sheets {
     const keeping = (share: number) =>
       new LRUCache<string, Kept>({
         maxSize: Math.ceil(admission.bytesMax * share),
-        sizeCalculation: ({ sheet, layer }) => sheet.byteLength + (layer?.byteLength ?? 0),
+        sizeCalculation: ({ found: { sheet, layer } }) => sheet.byteLength + (layer?.byteLength ?? 0),
         dispose: ({ letGo }, key) => {
           letGo()
           this.#forget(key)
@@ -109,36 +105,51 @@ export class Sheets {
     if (!isFilled) {
       const size = await this.#sizeOf(subject)
       return await this.#admission.shared(`${name} ${block} unfilled`, request, size, async work => {
-        return { sheet: await this.#fold(subject, block, work), isWhole: true, takenBack: undefined }
+        return { sheet: await this.#fold(subject, block, work), isWhole: true }
       })
     }
     const final = Math.min(block, finalized)
-    using held = new HeldBase(this.#admission)
-    let base = held.of(await this.#base(subject, final, block >= finalized, request))
+    const isNewest = block >= finalized
+    // What another sheet is made of counts while this one waits for that.
+    using waiting = this.#admission.request(request)
+    let base = await this.#base(subject, final, isNewest, request)
+    waiting.hold(base.sheet)
     const isOlder = base.block < final
     let changes = await this.#changes(subject, base.block, block, isOlder ? 'finalChangesMax' : 'changesMax')
     if (changes.records === undefined && isOlder) {
-      base = held.of(await this.#make(subject, final, { from: base, isNewest: block >= finalized }, request))
+      base = await this.#make(subject, final, { from: base, isNewest }, request)
+      waiting.hold(base.sheet)
       changes = await this.#changes(subject, base.block, block)
     }
+    if (changes.records?.length === 0) return base
+    return await this.#over(subject, base, { changes, block, finalized }, request)
+  }
+
+  /** What happened since is laid over a sheet of final blocks, or folded with all that was before. */
+  async #over(
+    subject: Subject,
+    base: Base,
+    { changes, block, finalized }: Since,
+    request: HoldingsRequest,
+  ): Promise<FoundSheet> {
+    const { isWhole, rows } = base
     const { records, stamp } = changes
-    if (records?.length === 0) return base
-    const key = `${name} ${base.block} ${stampOf(base)} ${records === undefined ? block : stamp}`
-    const known = records && this.#passing.get(key)
-    const { isWhole, takenBack } = base
-    if (known !== undefined) return { sheet: known.sheet, layer: known.layer, isWhole, takenBack }
+    const name = `${nameOf(subject)} ${base.block} ${stampOf(base)} ${records === undefined ? block : stamp}`
+    const known = records && this.#passing.get(name)
+    if (known !== undefined) return { ...known.found, isWhole, rows }
     const isLarge = this.#large.isLarge(subject) || base.sheet.columns.length >= smallRecords
-    return await this.#admission.shared(key, request, isLarge ? 'large' : 'small', async work => {
+    return await this.#admission.shared(name, request, isLarge ? 'large' : 'small', async work => {
       const laid = await this.#laidOver(subject, base.sheet, changes, finalized, work)
-      const made =
-        laid === undefined
-          ? await this.#folded(subject, { from: base.block, to: block }, changes, work)
-          : { ...laid, isWhole, takenBack, isOther: false }
+      if (laid !== undefined) return this.#keptOver(name, { ...laid, isWhole, rows }, changes)
+      const { found, attempt } = await this.#standing(subject, block, { since: { block: base.block, changes } }, work)
       // Of another branch it would be wrong.
-      if (isWhole && made.isWhole && records !== undefined && !made.isOther)
-        this.#keepIn(this.#passing, key, { sheet: made.sheet, layer: made.layer, rows: base.rows })
-      return made
+      return isWhole && attempt === 0 ? this.#keptOver(name, found, changes) : found
     })
+  }
+
+  #keptOver(name: string, found: FoundSheet, { records }: Changes): FoundSheet {
+    if (records !== undefined && found.isWhole) this.#keepIn(this.#passing, name, found)
+    return found
   }
 
   #changes(
@@ -158,7 +169,7 @@ export class Sheets {
       const key = baseKey(name, block)
       const kept = this.#newest.get(key) ?? this.#passing.get(key)
       if (kept === undefined) continue
-      if (await this.#holds(subject, block, kept)) return baseOf(kept, block)
+      if (await this.#holds(subject, block, kept.found)) return { ...kept.found, block }
       this.#newest.delete(key)
       this.#passing.delete(key)
     }
@@ -175,8 +186,7 @@ export class Sheets {
   }
 
   async #make(subject: Subject, block: number, how: MadeHow, request: HoldingsRequest): Promise<Base> {
-    const empty = { isWhole: true, takenBack: undefined, block: -1, rows: noRows }
-    if (block < 0) return { ...empty, sheet: await new SheetBuilder().finish() }
+    if (block < 0) return { sheet: await new SheetBuilder().finish(), isWhole: true, block: -1 }
     const size = await this.#sizeOf(subject)
     const key = baseKey(nameOf(subject), block)
     return await this.#admission.shared(key, request, size, work => this.#build(subject, block, how, work))
@@ -191,29 +201,43 @@ export class Sheets {
   }
 
   async #build(subject: Subject, block: number, { from, isNewest }: MadeHow, work: Work): Promise<Base> {
-    let rows = await this.#store.indexes.rowState(subject.chain)
+    const { found } = await this.#standing(subject, block, { from }, work)
+    if (found.isWhole) this.#keep(subject, block, found, isNewest)
+    return { ...found, block }
+  }
+
+  /**
+   * Makes a sheet until the rows that it is made of stand, none of them taken away meanwhile. `since`: of what is not
+   * final, where it has to be of one branch too.
+   */
+  async #standing(
+    subject: Subject,
+    block: number,
+    { from, since }: { from?: Base | undefined; since?: { block: number; changes: Changes } },
+    work: Work,
+  ): Promise<{ found: FoundSheet; attempt: number }> {
+    let stamp = since?.changes.stamp
     for (let attempt = 0; ; attempt++) {
-      const sheet =
-        (attempt === 0 && (await this.#advanced(subject, block, from, work))) ||
-        (await this.#fold(subject, block, work))
-      const made = { sheet, rows }
-      if (await this.#holds(subject, block, made)) {
-        this.#keep(subject, block, made, isNewest)
-        return baseOf(made, block)
-      }
-      const now = await this.#store.indexes.rowState(subject.chain)
+      const rows = await this.#store.indexes.rowState(subject.chain)
+      // Of many changes there is no stamp.
+      const branch = since && (await OneBranch.now(this.#store, subject.chain))
+      const advanced = attempt === 0 ? await this.#advanced(subject, block, from, work) : undefined
+      const found = { sheet: advanced ?? (await this.#fold(subject, block, work)), isWhole: true, rows }
+      const before = stamp
+      if (since !== undefined) stamp = (await this.#changes(subject, since.block, block)).stamp
+      const isSame = stamp === before && (branch === undefined || (await branch.stands(block)))
+      if (isSame && (await this.#holds(subject, block, found))) return { found, attempt }
       // Rows that came meanwhile are in it or not: the first request did not claim them, but one that joined it may.
-      const isOnlyMore = now.takenBack === rows.takenBack
-      if (isOnlyMore || attempt === attemptsMax) return { ...baseOf(made, block), isWhole: false, rows: noRows }
-      rows = now
+      const now = await this.#store.indexes.rowState(subject.chain)
+      const isOnlyMore = isSame && now.takenBack === rows.takenBack
+      if (isOnlyMore || attempt === attemptsMax) return { found: { sheet: found.sheet, isWhole: false }, attempt }
     }
   }
 
   /** A sheet of an older block with what became final since. */
   async #advanced(subject: Subject, block: number, from: Base | undefined, work: Work): Promise<Sheet | undefined> {
-    if (from === undefined || !from.isWhole) return undefined
     // History that arrived since it was found is neither in it nor in what is read now.
-    if (!(await this.#holds(subject, from.block, from))) return undefined
+    if (from === undefined || !(await this.#holds(subject, from.block, from))) return undefined
     const changes = await this.#changes(subject, from.block, block)
     return (await this.#laidOver(subject, from.sheet, changes, block, work))?.sheet
   }
@@ -244,26 +268,6 @@ export class Sheets {
     return laid
   }
 
-  /** As of a block that is not final: a reorganisation while it is read would mix two branches. */
-  async #folded(
-    subject: Subject,
-    { from, to }: Interval,
-    before: Changes,
-    work: Work,
-  ): Promise<FoundSheet & { isOther: boolean }> {
-    for (let attempt = 0; ; attempt++) {
-      const rows = await this.#store.indexes.rowState(subject.chain)
-      // Of many changes there are no bytes to compare.
-      const branch = await OneBranch.now(this.#store, subject.chain)
-      const sheet = await this.#fold(subject, to, work)
-      const after = await this.#changes(subject, from, to)
-      const isSame = (await this.#holds(subject, to, { sheet, rows })) && (await branch.stands(to))
-      const isWhole = isSame && after.stamp === before.stamp
-      if (isWhole || attempt === attemptsMax) return { sheet, isWhole, takenBack: rows.takenBack, isOther: attempt > 0 }
-      before = after
-    }
-  }
-
   #fold(subject: Subject, block: number, work: Work): Promise<Sheet> {
     const bytesMax = Math.min(this.#limits.bytesMax, work.bytesMax)
     return foldSubject(this.#store.indexes, subject, block, { large: this.#large, work, bytesMax })
@@ -273,33 +277,33 @@ export class Sheets {
    * Whether a sheet still has all rows up to its block, and no others. Where none was taken away there may be more, and
    * of a contract as many as the sheet was made of are all of them.
    */
-  async #holds(subject: Subject, toBlock: number, made: Made): Promise<boolean> {
+  async #holds(subject: Subject, toBlock: number, found: FoundSheet): Promise<boolean> {
     const now = await this.#store.indexes.rowState(subject.chain)
-    if (now.takenBack !== made.rows.takenBack) return false
-    if (now.filled === made.rows.filled) return true
+    if (now.takenBack !== found.rows?.takenBack) return false
+    if (now.filled === found.rows.filled) return true
     if ('wallet' in subject || subject.tokenId !== undefined) return false
     const { chain, contract } = subject
-    if ((await this.#store.transferCount({ chain, contract, toBlock })) !== made.sheet.transfers) return false
-    made.rows = now
+    if ((await this.#store.transferCount({ chain, contract, toBlock })) !== found.sheet.transfers) return false
+    found.rows = now
     return true
   }
 
-  #keep(subject: Subject, block: number, made: Made, isNewest: boolean): void {
+  #keep(subject: Subject, block: number, found: FoundSheet, isNewest: boolean): void {
     const name = nameOf(subject)
-    if (!this.#keepIn(isNewest ? this.#newest : this.#passing, baseKey(name, block), made)) return
+    if (!this.#keepIn(isNewest ? this.#newest : this.#passing, baseKey(name, block), found)) return
     const blocks = this.#blocks.get(name)
     if (blocks === undefined) this.#blocks.set(name, new Set([block]))
     else blocks.add(block)
   }
 
   /** False where it is too large to be kept. */
-  #keepIn(cache: LRUCache<string, Kept>, key: string, made: Omit<Kept, 'letGo'>): boolean {
-    const { sheet, layer } = made
+  #keepIn(cache: LRUCache<string, Kept>, key: string, found: FoundSheet): boolean {
+    const { sheet, layer } = found
     const held = [sheet, ...(layer ? [layer, layer.base] : [])].map(each => this.#admission.hold(each))
     const letGo = () => {
       for (const each of held) each()
     }
-    cache.set(key, { ...made, letGo })
+    cache.set(key, { found, letGo })
     if (cache.has(key)) return true
     letGo()
     return false
@@ -315,36 +319,11 @@ export class Sheets {
   }
 }
 
-/** Counts the sheet that another is made of, while a request waits for that. */
-class HeldBase implements Disposable {
-  readonly #admission: HoldingsAdmission
-  #letGo: (() => void) | undefined
-
-  constructor(admission: HoldingsAdmission) {
-    this.#admission = admission
-  }
-
-  of(base: Base): Base {
-    const letGo = this.#admission.hold(base.sheet)
-    this.#letGo?.()
-    this.#letGo = letGo
-    return base
-  }
-
-  [Symbol.dispose](): void {
-    this.#letGo?.()
-  }
-}
-
 function baseKey(name: string, block: number): string {
   return `${name} ${block}`
 }
 
-function baseOf({ sheet, rows }: Made, block: number): Base {
-  return { sheet, isWhole: true, takenBack: rows.takenBack, block, rows }
-}
-
 /** Differs where the rows of a sheet do. */
-function stampOf({ sheet, rows }: Made): string {
-  return `${rows.takenBack} ${sheet.transfers}`
+function stampOf({ sheet, rows }: Base): string {
+  return `${rows?.takenBack} ${sheet.transfers}`
 }

@@ -4,11 +4,10 @@ import { LRUCache } from 'lru-cache'
 import type { Address } from '../../../model.ts'
 import { placeBytes } from '../../../store/runs/place-key.ts'
 import { type BranchStore, OneBranch } from '../../one-branch.ts'
-import type { Pace } from '../../pace.ts'
-import type { Collection } from '../collections.ts'
+import { collectionsByAddress } from '../collections.ts'
 import type { HoldingsAdmission, HoldingsAsker } from '../holdings-admission.ts'
-import type { CollectionStatsAnswer, Completeness, TokenStatsAnswer } from '../questions.ts'
-import { comparePlaces, rowFlags, type Sheet } from '../sheet.ts'
+import type { CollectionRow, CollectionStatsAnswer, Completeness, TokenStatsAnswer } from '../questions.ts'
+import { comparePlaces, type Sheet } from '../sheet.ts'
 import { type ContractSubject, nameOf, type Subject, type WalletSubject } from '../subject.ts'
 import { ownerWindows } from './owner-window.ts'
 import { bytesOfParts, type Part, type PartBounds, type PartWork, partsOf } from './sheet-parts.ts'
@@ -16,7 +15,8 @@ import { bytesOfParts, type Part, type PartBounds, type PartWork, partsOf } from
 type CollectionCounts = Pick<CollectionStatsAnswer, 'tokens' | 'owners' | 'impossible'>
 type TokenCounts = Pick<TokenStatsAnswer, 'owners' | 'transfers'>
 /** Collections descend by address. */
-type WalletCounts = { nfts: number; transfers: number; collections: ReadonlyMap<Address, Collection> }
+type WalletCounts = { nfts: number; transfers: number; collections: ReadonlyMap<Address, PlacedCollection> }
+type PlacedCollection = Pick<CollectionRow, 'standard' | 'count'> & { place: Uint8Array }
 
 type Counted<Counts> = { counts: Counts; claim: Completeness; branch: OneBranch; filled: number }
 
@@ -77,13 +77,13 @@ export class LargeCounts {
   }
 
   wallet(subject: WalletSubject, asked: AskedCount): Promise<Counted<WalletCounts>> {
-    return this.#counted(subject, asked, async (parts, { pace }) => {
-      const found = new Map<Address, Collection & { place: Uint8Array }>()
+    return this.#counted(subject, asked, async parts => {
+      const found = new Map<Address, PlacedCollection>()
       const counts = { nfts: 0, transfers: 0 }
       for await (const { sheet } of parts()) {
         counts.nfts += sheet.holdings
         counts.transfers = sheet.transfers
-        await addCollections(found, sheet, pace)
+        await addCollections(found, sheet)
       }
       return { ...counts, collections: new Map([...found].sort(([a], [b]) => (a < b ? 1 : -1))) }
     })
@@ -137,30 +137,11 @@ export class LargeCounts {
 }
 
 /** The standard is that of the newest holding. */
-async function addCollections(
-  found: Map<Address, Collection & { place: Uint8Array }>,
-  sheet: Sheet,
-  pace: Pace,
-): Promise<void> {
-  const { parties, places, flags } = sheet.columns
-  const ofParty = new Map<number, Collection & { place: Uint8Array }>()
-  for (const [at, row] of sheet.order.entries()) {
-    if (at % 4_096 === 0) await pace.rest()
-    const known = ofParty.get(parties[row]!)
-    if (known !== undefined) {
-      known.count += sheet.countOf(row)
-      continue
-    }
-    const standard = flags[row]! & rowFlags.erc1155 ? 'ERC1155' : 'ERC721'
-    const place = places.slice(row * placeBytes, (row + 1) * placeBytes)
-    ofParty.set(parties[row]!, { standard, count: sheet.countOf(row), place })
-  }
-  for (const [party, collection] of ofParty) {
-    const contract = sheet.addresses.addressOf(party)
+async function addCollections(found: Map<Address, PlacedCollection>, sheet: Sheet): Promise<void> {
+  for (const [contract, { standard, count, row }] of await collectionsByAddress(sheet)) {
+    const place = sheet.columns.places.slice(row * placeBytes, (row + 1) * placeBytes)
     const other = found.get(contract)
-    if (other !== undefined) collection.count += other.count
-    if (other !== undefined && comparePlaces(other.place, 0, collection.place, 0) < 0)
-      found.set(contract, { ...other, count: collection.count })
-    else found.set(contract, collection)
+    const isOther = other !== undefined && comparePlaces(other.place, 0, place, 0) < 0
+    found.set(contract, { ...(isOther ? other : { standard, place }), count: count + (other?.count ?? 0) })
   }
 }

@@ -147,19 +147,13 @@ export async function* newestOfToken(parts: AsyncIterable<Part>): AsyncGenerator
 async function newer(known: Sheet | undefined, sheet: Sheet): Promise<Sheet | undefined> {
   if (sheet.order.length === 0) return known
   const row = sheet.order[0]!
-  const { places, flags, ids, idWidth, parties, mintBlocks, minters } = sheet.columns
+  const { places, flags } = sheet.columns
   if (known !== undefined) {
     const byPlace = comparePlaces(known.columns.places, 0, places, row * placeBytes)
     const byLeg = (known.columns.flags[0]! & rowFlags.giver) - (flags[row]! & rowFlags.giver)
     if ((byPlace || byLeg) < 0) return known
   }
-  const builder = new SheetBuilder()
-  const party = builder.addresses.addFrom(sheet.addresses, parties[row]!)
-  const id = { id: ids, idFrom: row * idWidth, idTo: (row + 1) * idWidth }
-  builder.append({ ...id, place: places, placeAt: row * placeBytes, flags: flags[row]!, party })
-  builder.setAmount(0, sheet.amountOf(row))
-  const minter = builder.addresses.addFrom(sheet.addresses, minters[row]!)
-  builder.setMint(0, 1, { block: mintBlocks[row]!, minter })
-  if (flags[row]! & rowFlags.range) builder.setRange(0, sheet.countOf(row), sheet.columns.offsets![row]!)
+  const builder = new SheetBuilder(sheet.addresses)
+  builder.copyRows(sheet.columns, row, row + 1)
   return await builder.finish()
 }
