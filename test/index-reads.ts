@@ -27,7 +27,7 @@ function shown(
 
 /** Keys are read without the number of the contract that those by token are asked for. */
 export function keyBytesOf(index: IndexView): number {
-  return index.keyBytes - (index.byContract ? 4 : 0)
+  return index.keyBytes - (index.keysBeginWith === 'contract' ? 4 : 0)
 }
 
 export function shownRecords(index: IndexView, records: IndexRecords): ShownRecord[] {
@@ -53,7 +53,7 @@ export async function compareIndexes(
   if (tokens?.filled !== false) await compareOldest(store, chain, contracts, tokens !== undefined)
   for (const index of indexViews) {
     const state = states.get(index.name)
-    for (const contract of index.byContract ? contracts : [undefined]) {
+    for (const contract of index.keysBeginWith === 'contract' ? contracts : [undefined]) {
       const whose = contract === undefined ? contracts : [contract]
       const expected = state === undefined ? [] : await expectedRecords(store, chain, index, whose)
       if (state === undefined || state.filled) await compareRecords(store, { chain, index, contract, limit }, expected)
@@ -76,7 +76,7 @@ async function expectedRecords(
     const page = rowsOf(await store.transferPage({ chain, contract, order: 'desc', limit: 100_000 }))
     for (const { payload, ...row } of page)
       index.recordsOf({ ...row, contract: at, payload: Buffer.from(payload, 'hex') }, (key, value) =>
-        records.push(shown(index, key.subarray(index.byContract ? 4 : 0), value, () => contract)),
+        records.push(shown(index, key.subarray(index.keysBeginWith === 'contract' ? 4 : 0), value, () => contract)),
       )
   }
   return records.sort((a, b) => (a.key < b.key ? -1 : 1))

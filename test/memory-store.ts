@@ -11,15 +11,13 @@ import {
   type TokenKey,
   type TokenRecordAt,
 } from '../src/store/index-reader.ts'
-import { byBlock } from '../src/store/indexes/by-block.ts'
-import { byToken, tokenIdOfKey, tokenKinds, tokenPlaceAt } from '../src/store/indexes/by-token.ts'
-import { byWallet } from '../src/store/indexes/by-wallet.ts'
+import { indexOf, indexViews } from '../src/store/indexes/all-indexes.ts'
+import { tokenIdOfKey, tokenKinds, tokenPlaceAt } from '../src/store/indexes/by-token.ts'
 import type { ColdCommit, Forgotten, HotCommit, Store, TransferPageQuery, TransferRange } from '../src/store/store.ts'
 import { ModelStore } from './model-store.ts'
 
 type MemoryRecord = { key: Buffer; value: Buffer }
-const filledIndexes = (['by_wallet', 'by_token', 'by_block'] as const).map(index => ({ index, filled: true }))
-const views = { by_wallet: byWallet, by_token: byToken, by_block: byBlock }
+const filledIndexes = indexViews.map(({ name }) => ({ index: name, filled: true }))
 
 export class MemoryStore {
   readonly model = new ModelStore()
@@ -164,7 +162,7 @@ export class MemoryStore {
       if (contract !== undefined && each !== contract) continue
       const rows = this.model.transferPage({ chain, contract: each, order: 'asc', limit: Number.POSITIVE_INFINITY })
       for (const row of rows)
-        views[index].recordsOf({ ...row, contract: number, payload: Buffer.from(row.payload, 'hex') }, (key, value) =>
+        indexOf(index).recordsOf({ ...row, contract: number, payload: Buffer.from(row.payload, 'hex') }, (key, value) =>
           records.push({ key: Buffer.from(key.subarray(index === 'by_token' ? 4 : 0)), value: Buffer.from(value) }),
         )
     }

@@ -157,7 +157,7 @@ async function answersOf(store: Store): Promise<Record<string, unknown>> {
     const { head, finalized } = (await store.chainState(chain)) ?? {}
     answers[`state ${chain}`] = [head, finalized, await store.hotBlocks(chain)]
     for (const index of indexViews)
-      for (const contract of index.byContract ? killContracts : [undefined])
+      for (const contract of index.keysBeginWith === 'contract' ? killContracts : [undefined])
         answers[`${index.name} ${chain} ${contract}`] = await keysOf(store, { chain, index, contract })
     for (const contract of killContracts) {
       for (const fromBlock of edges)

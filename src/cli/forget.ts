@@ -9,7 +9,7 @@ import { forget as forgetAll, forgetName } from '../store/forget.ts'
 import { roomInStore } from '../store/open.ts'
 import type { Forgotten, Store } from '../store/store.ts'
 import { engineCosts } from '../tools/plan/measured-costs.ts'
-import { usualViews, type View } from '../views.ts'
+import { usualViews, type KeptView } from '../views.ts'
 import { commandLine, interruption } from './current-process.ts'
 import { takeChainAsItIs } from './open-chain.ts'
 import { parseChain, requireAddress, withConfig } from './options.ts'
@@ -17,7 +17,7 @@ import { confirmRemoval } from './questions.ts'
 import { compactedText, compactNow } from './store/store.ts'
 import { bytesText, countOf, countText, ProgressLine, printData, printJson } from './terminal.ts'
 
-type ForgottenView = Exclude<View, 'transfers' | 'erc20'>
+type ForgottenView = Exclude<KeptView, 'transfers' | 'erc20'>
 type ForgetFlags = { contract?: string; view?: ForgottenView; compact?: true; yes?: true; json?: true }
 
 export function forgetCommand(): Command {

@@ -26,7 +26,7 @@ import { endpointAddresses } from '../rpc/endpoint-address.ts'
 import type { BudgetStatus, SocketStatus } from '../status.ts'
 import type { StoreRoom } from '../store/room.ts'
 import type { Store } from '../store/store.ts'
-import { keepsTokens, type View, wholeScopeOf } from '../views.ts'
+import { keepsTokens, type KeptView, wholeScopeOf } from '../views.ts'
 import { transactionDeriver } from './audit/derive-transaction.ts'
 import { ContractAnnotator } from './facts/contract-annotator.ts'
 import { callsPerSecond } from './facts/contract-reader.ts'
@@ -273,7 +273,7 @@ export type EvmChainSettings = SourceSettings & {
   ws?: string | undefined
   index: 'full' | 'on-demand'
   /** Absent: every view. */
-  views?: readonly View[] | undefined
+  views?: readonly KeptView[] | undefined
   from: number
   contracts: readonly Address[]
   requestsPerSecond?: number | undefined

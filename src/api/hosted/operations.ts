@@ -1,7 +1,7 @@
 // Every operation that the hosted service has, by its own id: those that Almanac has a route for are served, the others
 // answer 501. The table is of what is known of its public SDKs and reference; nothing here does anything.
 import type { Scope } from '../../keys/gatekeeper.ts'
-import type { IndexedView } from '../../views.ts'
+import type { IndexName } from '../../views.ts'
 
 export type HostedOperation = {
   id: string
@@ -13,7 +13,7 @@ export type HostedOperation = {
   needs: string
   /** Of those that are served: which scope a key needs, and which index of transfers a chain. */
   scope?: Scope | 'any'
-  view?: IndexedView
+  view?: IndexName
   /** How the public SDK for JavaScript asks for it. Absent: it does not. */
   sdkCall?: string
 }
@@ -200,7 +200,7 @@ function read(table: Readonly<Record<string, string>>, isSolana: boolean): Hoste
       .trim()
       .split('\n')
       .map(line => {
-        const [method, path, name, scope, view] = line.split(' ') as [string, string, string, Scope?, IndexedView?]
+        const [method, path, name, scope, view] = line.split(' ') as [string, string, string, Scope?, IndexName?]
         const [id = '', group] = name.split('.').reverse()
         const sdkCall = group && `Moralis.${isSolana ? 'SolApi' : 'EvmApi'}.${group}.${sdkNames[id] ?? id}`
         const known = { ...(scope && { scope }), ...(view && { view }), ...(sdkCall && { sdkCall }) }

@@ -13,7 +13,7 @@ import type { TokenLedgerStatus } from '../../status.ts'
 import { finishForgetting } from '../../store/forget.ts'
 import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
-import { type View, wholeScopeOf } from '../../views.ts'
+import { type KeptView, wholeScopeOf } from '../../views.ts'
 import { changeTrackingStore } from '../facts/change-tracking-store.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
@@ -49,7 +49,7 @@ export type ChainSetup = {
   chain: Chain
   index: 'full' | 'on-demand'
   /** What is kept; absent: every view, and the indexes that the store has of the chain. */
-  views?: readonly View[] | undefined
+  views?: readonly KeptView[] | undefined
   from: number
   contracts: readonly Address[]
   pollMs: number

@@ -9,7 +9,7 @@ import { createEvmMetrics } from '../../metrics.ts'
 import type { Address, ChainId } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { transfersOfPage, unpackTransfer } from '../../store/transfer-payload.ts'
-import { usualViews, type View } from '../../views.ts'
+import { usualViews, type KeptView } from '../../views.ts'
 import { topics as events } from '../decode/token-events.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
 import { ChainIndexer, type ChainSetup } from './chain-indexer.ts'
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-type LedgersAsked = { hasNode?: boolean; views?: readonly View[] }
+type LedgersAsked = { hasNode?: boolean; views?: readonly KeptView[] }
 
 function ledgersOn(node: SimNode, store: Store, { hasNode = true, views }: LedgersAsked = {}) {
   const chain = simulatedChain(node)

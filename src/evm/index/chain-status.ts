@@ -7,7 +7,7 @@ import { withHint } from '../../rpc/failures.ts'
 import type { ChainStatus, QueueStatus } from '../../status.ts'
 import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
-import { isIndexed, usualViews, type View, wholeScopeOf } from '../../views.ts'
+import { isIndexed, usualViews, type KeptView, wholeScopeOf } from '../../views.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import { lowestFloor, outOfReach } from '../rpc/history-floors.ts'
 import type { RpcPort } from '../rpc/port.ts'
@@ -25,7 +25,7 @@ export type StatusOptions = {
   setup: {
     chain: Chain
     index: 'full' | 'on-demand'
-    views?: readonly View[] | undefined
+    views?: readonly KeptView[] | undefined
     from: number
     pollMs: number
     retention?: RetentionDays | undefined
@@ -125,7 +125,7 @@ export async function shownViews(
   store: Store,
 ) {
   const { indexes } = await store.indexes.rowState(chain.id)
-  const isKept = (view: View): boolean => !isIndexed(view) || indexes.some(state => state.index === view)
+  const isKept = (view: KeptView): boolean => !isIndexed(view) || indexes.some(state => state.index === view)
   const filling = indexes.flatMap(({ index: view, progress }) =>
     progress === undefined ? [] : [{ view, ...progress }],
   )

@@ -6,7 +6,7 @@ import { ledgerOf } from '../../ledgers.ts'
 import type { Log } from '../../log.ts'
 import { chainScopes } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
-import { isIndexed, keptViews, type View } from '../../views.ts'
+import { isIndexed, keptViews, type KeptView } from '../../views.ts'
 
 /** A transaction of a fraction of a second. */
 const transfersPerStep = 5_000
@@ -17,7 +17,7 @@ export type IndexFillerOptions = {
   chain: Pick<Chain, 'id' | 'name'>
   store: Store
   log: Log
-  views: readonly View[] | undefined
+  views: readonly KeptView[] | undefined
   idleMs: number
 }
 
@@ -41,7 +41,7 @@ export class IndexFiller {
   }
 
   /** Names that were right for an earlier version leave out what a later one keeps. */
-  async #warnOfLeftOut(views: readonly View[]): Promise<void> {
+  async #warnOfLeftOut(views: readonly KeptView[]): Promise<void> {
     const { chain, store, log } = this.#options
     const indexes = (await store.indexes.rowState(chain.id)).indexes.map(({ index }) => index)
     const isActivityKept = (await store.coverage(chain.id, chainScopes)).some(({ scope }) => scope === 'full')

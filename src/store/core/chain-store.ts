@@ -233,8 +233,9 @@ const contractBytes = 4
 function* indexRecords(core: Core, chain: number, query: IndexQuery): Work<IndexRecords> {
   const view = indexOf(query.index)
   const { order, limit, after } = query
-  const contract = view.byContract ? yield* core.dictionary.contractOf(chain, query.contract!) : undefined
-  if (limit <= 0 || (view.byContract && contract === undefined)) return noRecords
+  const isOfContract = view.keysBeginWith === 'contract'
+  const contract = isOfContract ? yield* core.dictionary.contractOf(chain, query.contract!) : undefined
+  if (limit <= 0 || (isOfContract && contract === undefined)) return noRecords
   const span = spanOf(query, after)
   if (span === undefined) return noRecords
   const stored = (key: Uint8Array): Uint8Array => (contract === undefined ? key : withContract(contract, key))

@@ -115,7 +115,7 @@ function* nextSources(chain: number, perMerge: number): Work<Source[] | undefine
 function* begin(chain: number, sources: readonly Source[]): Work<void> {
   const { slot, view, level } = sources[0]!
   const ids = sources.map(({ id }) => id)
-  const members = view.byContract
+  const members = view.keysBeginWith === 'contract'
     ? joinMembers(
         (yield* rows('SELECT contracts FROM runs WHERE slot = $1 AND id IN $2:ints', slot, ids)).map(([own]) => own),
       )

@@ -38,7 +38,7 @@ class PartWriter extends PackWriter {
     const packs: Pack[] = []
     super(view.keyBytes, pack => packs.push(pack), bytes)
     this.packs = packs
-    this.#byContract = view.byContract
+    this.#byContract = view.keysBeginWith === 'contract'
   }
 
   override add(key: Uint8Array, value: Uint8Array, length: number, keyAt = 0, valueAt = 0): void {
@@ -73,7 +73,7 @@ export function* addRun(
   yield* insertRuns(
     filled.map(([slot, { records, contracts }]) => ({
       ...{ slot, id, chain, view, from, to: Math.min(to, blockEnd), level: levelOf(records), records, growing: false },
-      members: view.byContract ? packMembers(contracts) : undefined,
+      members: view.keysBeginWith === 'contract' ? packMembers(contracts) : undefined,
     })),
   )
   for (const [slot, { packs }] of filled) yield* insertPacks(slot, id, packs)

@@ -1,7 +1,5 @@
 // Where packs lie: in a file and on one server all in one slot; on Citus in as many slots as there are shards, so that
 // what a request asks for is in one of them. A slot never depends on who asks: contracts and wallets keep theirs. Pure.
-import { byWallet } from '../indexes/by-wallet.ts'
-import { activityView } from '../runs/activity-view.ts'
 import { wordAt } from '../runs/place-key.ts'
 import type { View } from '../runs/view.ts'
 
@@ -21,8 +19,8 @@ export function inShardOrder(found: readonly (readonly number[])[]): Slots {
  */
 export function slotOfKey(slots: Slots, view: View, chain: number, keys: Uint8Array, keyAt = 0): number {
   if (slots.length === 1) return slots[0]!
-  if (view === activityView || view === byWallet) return slotOfAddress(slots, keys, keyAt)
-  return slotOfContract(slots, view.byContract ? wordAt(keys, keyAt) : chain)
+  if (view.keysBeginWith === 'address') return slotOfAddress(slots, keys, keyAt)
+  return slotOfContract(slots, view.keysBeginWith === 'contract' ? wordAt(keys, keyAt) : chain)
 }
 
 export function slotOfContract(slots: Slots, contract: number): number {

@@ -5,8 +5,10 @@ import { byBlock } from './by-block.ts'
 import { byToken } from './by-token.ts'
 import { byWallet } from './by-wallet.ts'
 
-export const indexViews: readonly IndexView[] = [byWallet, byToken, byBlock]
+const byName: Readonly<Record<IndexName, IndexView>> = { by_wallet: byWallet, by_token: byToken, by_block: byBlock }
+
+export const indexViews: readonly IndexView[] = Object.values(byName)
 
 export function indexOf(name: IndexName): IndexView {
-  return indexViews.find(index => index.name === name)!
+  return byName[name]
 }

@@ -10,7 +10,7 @@ export const byBlock: IndexView = {
   id: 6,
   name: 'by_block',
   keyBytes: placeBytes,
-  byContract: false,
+  keysBeginWith: 'place',
   placeAt: 0,
   isUnique: true,
   contractAt: 0,

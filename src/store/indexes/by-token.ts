@@ -27,7 +27,7 @@ export const byToken: IndexView = {
   id: 5,
   name: 'by_token',
   keyBytes: placeAt + placeBytes,
-  byContract: true,
+  keysBeginWith: 'contract',
   placeAt,
   isUnique: true,
   combine: sameRecord,

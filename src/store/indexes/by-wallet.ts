@@ -26,7 +26,7 @@ export const byWallet: IndexView = {
   id: 4,
   name: 'by_wallet',
   keyBytes: addressBytes + placeBytes,
-  byContract: false,
+  keysBeginWith: 'address',
   placeAt: addressBytes,
   isUnique: true,
   contractAt: 1,

@@ -16,14 +16,11 @@ import type {
   WalletBatch,
 } from '../core/work.ts'
 import { indexViews } from '../indexes/all-indexes.ts'
-import { byBlock } from '../indexes/by-block.ts'
-import { byToken } from '../indexes/by-token.ts'
-import { byWallet } from '../indexes/by-wallet.ts'
 import { activityView } from '../runs/activity-view.ts'
 import { countView } from '../runs/count-view.ts'
 import { newestOfBlock, oldestOfBlock, writePlace } from '../runs/place-key.ts'
 import { transferView } from '../runs/transfer-view.ts'
-import type { IndexView, View } from '../runs/view.ts'
+import type { IndexView, View, ViewName } from '../runs/view.ts'
 import { arrayOf } from './arrays.ts'
 import type { Value } from './database.ts'
 
@@ -35,17 +32,11 @@ export type PackQueries = {
   here: (sql: string, ...values: Value[]) => Promise<Row[]>
 }
 
-/** About what a pack of a view has. */
-const recordsPerPack = new Map<View, number>([
-  ...([
-    [activityView, 13],
-    [transferView, 28],
-    [countView, 80],
-    [byWallet, 20],
-    [byToken, 14],
-    [byBlock, 80],
-  ] as const),
-])
+/** About how many records a pack has. */
+const recordsPerPack: Readonly<Record<ViewName, number>> = {
+  ...{ activity: 13, transfers: 28, counts: 80 },
+  ...{ by_wallet: 20, by_token: 14, by_block: 80 },
+}
 
 /**
  * A page of the server holds two packs of transfers, which a page of answers reads one after the other, and eight packs
@@ -149,10 +140,9 @@ function walkSql(ask: RecordsAsk, isWhole: boolean): string {
 export async function readRecords(queries: PackQueries, ask: RecordsAsk): Promise<RecordsBatch> {
   const { view, chain, order, first, last, limit, blocks, contract, packsFactor } = ask
   const slots = await queries.slots(queries.here)
-  const isOfMany =
-    (view === byWallet || view === activityView ? !ask.isOneSubject : contract === undefined) && view !== byBlock
-  const wanted = isOfMany ? slots : [slotOfKey(slots, view, chain, first)]
-  const packs = Math.ceil(packsFactor * (Math.ceil(limit / recordsPerPack.get(view)!) + 2))
+  const isInAll = { address: !ask.isOneSubject, contract: contract === undefined, place: false }[view.keysBeginWith]
+  const wanted = isInAll ? slots : [slotOfKey(slots, view, chain, first)]
+  const packs = Math.ceil(packsFactor * (Math.ceil(limit / recordsPerPack[view.name]) + 2))
   const [low, high] = order === 'keys' ? [first, last] : [last, first]
   const isWhole = !queries.isDistributed && wanted.length === 1
   const read = async (slot: number): Promise<Row[]> => {

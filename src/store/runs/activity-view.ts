@@ -18,7 +18,7 @@ export const activityView: View = {
   id: 1,
   name: 'activity',
   keyBytes: rowAt.first,
-  byContract: false,
+  keysBeginWith: 'address',
   isUnique: false,
   combine,
 }

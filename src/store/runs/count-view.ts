@@ -12,7 +12,7 @@ export const countView: View = {
   id: 3,
   name: 'counts',
   keyBytes,
-  byContract: true,
+  keysBeginWith: 'contract',
   isUnique: false,
   combine(target, a, _aLength, b) {
     return writeCount(target, countOf(a) + countOf(b))

@@ -13,7 +13,7 @@ import {
   writeNumber,
   writePlace,
 } from './place-key.ts'
-import type { View } from './view.ts'
+import { sameRecord, type View } from './view.ts'
 
 const contractBytes = 4
 const contractMax = 2 ** 32 - 1
@@ -23,14 +23,11 @@ export const transferView: View & { placeAt: number } = {
   id: 2,
   name: 'transfers',
   keyBytes,
-  byContract: true,
+  keysBeginWith: 'contract',
   placeAt: contractBytes,
   isUnique: true,
   // One place has one transfer.
-  combine(target, a, aLength) {
-    target.set(a.subarray(0, aLength))
-    return aLength
-  },
+  combine: sameRecord,
 }
 
 export function transferKey(

@@ -4,16 +4,20 @@
 // Views of transactions (activity) and the transfers themselves come with commits. Those that follow from transfers are
 // indexes (`../indexes/`).
 import type { Position } from '../../model.ts'
+import type { IndexName } from '../../views.ts'
 import type { Combine } from './merge.ts'
 
 export type View = {
   /** As the tables name it; never changes. */
   id: number
-  name: string
+  name: ViewName
   /** At most `keyBytesMax`. */
   keyBytes: number
-  /** Keys begin with the number of a contract in four bytes: a run then knows which contracts it has. */
-  byContract: boolean
+  /**
+   * What records are read by: the number of a contract in four bytes, of which a run then knows which it has; an
+   * address; or the place in the chain alone.
+   */
+  keysBeginWith: 'contract' | 'address' | 'place'
   /** Where keys have the place of a transfer, as their end. */
   placeAt?: number
   /** Records of one key are the same. */
@@ -27,7 +31,8 @@ export type StoredTransfer = Position & { contract: number; payload: Uint8Array 
 // An index: one record or two for each transfer under keys that no other transfer has. So a transfer that goes takes
 // exactly its own records along, in whatever order rows come and go.
 
-export type IndexName = 'by_wallet' | 'by_token' | 'by_block'
+export type { IndexName }
+export type ViewName = 'activity' | 'transfers' | 'counts' | IndexName
 
 /** `key` and `value` are written over after the call. */
 export type AddRecord = (key: Uint8Array, value: Uint8Array) => void

@@ -7,7 +7,7 @@
 //
 // Run it on an idle machine and put in what it prints. Figures are of two cores.
 
-import type { IndexedView } from '../../views.ts'
+import type { IndexName } from '../../views.ts'
 
 export type EngineCosts = {
   /** Bytes on the disk, indexes included: of a transfer, an address with activity, a block with transfers. */
@@ -15,7 +15,7 @@ export type EngineCosts = {
   address: number
   block: number
   /** Of a transfer in each index. */
-  indexes: Readonly<Record<IndexedView, number>>
+  indexes: Readonly<Record<IndexName, number>>
   /** The range of measurements of a transfer. */
   measured: string
   /** Bytes of JSON that are fetched, checked, decoded and stored in a second, in full mode in the shape of Ethereum. */

@@ -5,7 +5,7 @@ import type { ChainSettings } from '../../config/settings.ts'
 import { dayMs, parseHours } from '../../daily-hours.ts'
 import type { Ledger } from '../../ledgers.ts'
 import type { Address, Interval } from '../../model.ts'
-import { isIndexed, type View } from '../../views.ts'
+import { isIndexed, type KeptView } from '../../views.ts'
 import { type EngineCosts, fromFiles, jsonBytesOf, sendersPerSecond } from './measured-costs.ts'
 import type { BulkEstimate } from './sample-bulk.ts'
 import type { CostEstimate } from './sample-cost.ts'
@@ -25,7 +25,7 @@ export type Work = {
   /** Lowest first. */
   intervals: readonly Interval[]
   /** What is kept of whole blocks. */
-  views: readonly View[]
+  views: readonly KeptView[]
   estimate: CostEstimate
   /** The pass in which senders are recovered, where the source needs one. */
   senders: Senders | undefined
