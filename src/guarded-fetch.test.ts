@@ -6,6 +6,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { cert, key } from '../test/test-certificate.ts'
 import { AlmanacError } from './errors.ts'
 import {
   type FetchRequest,
@@ -458,25 +459,6 @@ test('a host that refuses or breaks off; what it says is not in the message', as
   })
   expect(await failureOf(get(`http://a.example:${half.port}/`))).toBe('unreachable')
 })
-
-// Made for these tests: of gateway.example, for a hundred years.
-const key = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQguNNkn0IVw6sljQB/
-LXVfiYqIBDbaZERh8gTlDLhTy3ShRANCAATvc+u0jPfkeT4UNOfb+DIhrx1Jgx/4
-FbMKU5UUVbloig9qrr70X9bjPNMJPx3tIgQ2Na26UMYAAp52f92QTxAY
------END PRIVATE KEY-----`
-const cert = `-----BEGIN CERTIFICATE-----
-MIIBvDCCAWKgAwIBAgIUAV8UN23jrC0F75SegyfIbBdoUCswCgYIKoZIzj0EAwIw
-GjEYMBYGA1UEAwwPZ2F0ZXdheS5leGFtcGxlMCAXDTI2MTExOTIwMDExOVoYDzIx
-MjYxMDI2MjAwMTE5WjAaMRgwFgYDVQQDDA9nYXRld2F5LmV4YW1wbGUwWTATBgcq
-hkjOPQIBBggqhkjOPQMBBwNCAATvc+u0jPfkeT4UNOfb+DIhrx1Jgx/4FbMKU5UU
-Vbloig9qrr70X9bjPNMJPx3tIgQ2Na26UMYAAp52f92QTxAYo4GDMIGAMB0GA1Ud
-DgQWBBSUsy0w2p+QRKaeO13nvwNt/iBsCTAfBgNVHSMEGDAWgBSUsy0w2p+QRKae
-O13nvwNt/iBsCTAPBgNVHRMBAf8EBTADAQH/MC0GA1UdEQQmMCSCD2dhdGV3YXku
-ZXhhbXBsZYIRKi5nYXRld2F5LmV4YW1wbGUwCgYIKoZIzj0EAwIDSAAwRQIhAO90
-SW+IxWxff7WuBKPvpnvegrUPTJYoN9ASZU5tKgR3AiAiHGVABJ/uxu6y1z3Im6xD
-zB9hLdnHB1TluH3Djq58Bw==
------END CERTIFICATE-----`
 
 test('TLS is that of the host in the URL, at the pinned address', async () => {
   const names: string[] = []

@@ -114,7 +114,10 @@ function contextOf(dependencies: AppDependencies): Context {
   const claims = new Claims(store, revision, dependencies.chains)
   const shared = { claims, contracts, admission }
   const holdings = new Holdings(store, { ...shared, ...bounds })
-  const tokenUris = new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting))
+  const tokenUris = new TokenUris(store, dependencies.freshen, {
+    wait: waiting => queue.withoutSlot(waiting),
+    web: dependencies.web,
+  })
   const cursors = new CursorSigner(store.secret)
   const tokenCalls = new TokenCalls(store, wait => queue.withoutSlot(wait))
   const streams = holdings.streams(tokenUris)

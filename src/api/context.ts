@@ -18,6 +18,7 @@ import type { HoldingsQueries } from '../query/holdings/questions.ts'
 import type { HoldingStreams } from '../query/holdings/streams/holding-streams.ts'
 import type { KnownLabels } from '../query/known-labels.ts'
 import type { TokenUris } from '../query/metadata/token-uris.ts'
+import type { WebFacts } from '../query/metadata/web-facts.ts'
 import type { DisplayAmount } from '../query/portfolio.ts'
 import type { ShownContracts } from '../query/shown-contracts.ts'
 import type { ChainStatus, StatusReport } from '../status.ts'
@@ -102,6 +103,8 @@ export type AppDependencies = {
   stopping?: AbortSignal | undefined
   /** Absent: nothing indexes. */
   freshen?: Freshen | undefined
+  /** Absent: nothing is fetched from the web. */
+  web?: WebFacts | undefined
   /** Of whole lists. */
   rowsPerBatch?: number | undefined
   /** How fast whole lists have to be read. Absent: the usual. */

@@ -23,6 +23,7 @@ import { erc20Owners, holderHistory, holders } from './evm/erc20/token-owners.ts
 import { erc20Transfers, walletErc20Transfers } from './evm/erc20/token-transfers.ts'
 import { walletTokens } from './evm/erc20/wallet-tokens.ts'
 import { contractNfts, owners, tokenOwners, uniqueOwners, walletCollections, walletNfts } from './evm/holding-routes.ts'
+import { metadataResync } from './evm/metadata-resync.ts'
 import { blockStats, collectionStats, tokenStats, walletStats } from './evm/nft-stats.ts'
 import { nftTransfers } from './evm/nft-transfers.ts'
 import { multipleNfts, nft } from './evm/nfts.ts'
@@ -73,6 +74,7 @@ export const routes: readonly Route[] = [
   { path: '/nft/{address}/stats', versions: apiVersions, crossOrigin: true, ...collectionStats },
   { path: '/nft/{address}/{token_id}', versions: apiVersions, crossOrigin: true, ...nft },
   { path: '/nft/{address}/{token_id}/owners', versions: apiVersions, crossOrigin: true, ...tokenOwners },
+  { path: '/nft/{address}/{token_id}/metadata/resync', versions: apiVersions, crossOrigin: true, ...metadataResync },
   { path: '/nft/{address}/{token_id}/stats', versions: apiVersions, crossOrigin: true, ...tokenStats },
   { method: 'POST', path: '/nft/getMultipleNFTs', versions: apiVersions, crossOrigin: true, ...multipleNfts },
   { path: '/wallets/{address}/stats', versions: apiVersions, crossOrigin: true, ...walletStats },

@@ -135,8 +135,21 @@ const normalizedMetadata = z.object({
     .describe('The traits of the token.'),
 })
 
+const evidence = z
+  .enum(['hash', 'gateway'])
+  .describe('`hash`: it has the hash that its address names. `gateway`: the host that was asked said so.')
+
+const mediaItem = z.object({
+  url: z.string().describe('A link that works for at least 12 hours; the picture is fetched when it is first opened.'),
+  width: z.int().describe('In pixels; 0 where it is not known.'),
+  height: z.int().describe('In pixels; 0 where it is not known.'),
+})
+
 const media = z.object({
-  mimetype: z.string().optional().describe('Type of the picture, where the token URI holds it.'),
+  mimetype: z
+    .string()
+    .optional()
+    .describe('Type of the picture, where it is known: by its bytes where it was fetched.'),
   category: z.enum(['image', 'video', 'audio']).optional().describe('What it is.'),
   status: z
     .enum([
@@ -144,13 +157,19 @@ const media = z.object({
       ...(['host_unavailable', 'temporarily_unavailable'] as const),
     ])
     .describe(
-      '`success`: the token URI holds it. `processing`: the contract is being asked. `host_unavailable`: it lies elsewhere, and no host is asked. `temporarily_unavailable`: the list is too large; ask for the token alone.',
+      '`success`: the token URI holds it, or it was fetched. `processing`: the contract or a host is being asked. `host_unavailable`: it lies elsewhere, and no host that the operator permits has it. `temporarily_unavailable`: a host did not answer, or the list is too large; ask for the token alone, or later.',
     ),
   original_media_url: z
     .string()
     .optional()
     .describe('A link that needs no key and works for at least 12 hours; of what lies elsewhere what the token says.'),
-  updatedAt: z.string().optional().describe('When the contract was asked.'),
+  updatedAt: z.string().optional().describe('When the contract or the host was asked.'),
+  bytes: z.int().optional().describe('Size of what was fetched.'),
+  evidence: evidence.optional(),
+  media_collection: z
+    .object({ low: mediaItem, medium: mediaItem, high: mediaItem })
+    .optional()
+    .describe('Of what lies elsewhere: links of this service, which need no key. All three are the picture as it is.'),
 })
 
 const nftFields = {
@@ -166,7 +185,11 @@ const nftFields = {
   name: contract.name,
   symbol: contract.symbol,
   token_uri: z.string().nullable().describe('Where the contract says that the metadata is; null if it was not read.'),
-  metadata: z.string().nullable().describe('JSON as text, where the URI itself holds it.'),
+  metadata: z
+    .string()
+    .nullable()
+    .describe('JSON as text: what the URI holds, or what was fetched where the operator permits it.'),
+  metadata_evidence: evidence.optional(),
   normalized_metadata: normalizedMetadata
     .optional()
     .describe('Only with `normalizeMetadata=true`, where the metadata is known.'),
@@ -335,6 +358,10 @@ export const nativeBalances = z.array(
       .describe('One row for each wallet.'),
   }),
 )
+
+export const metadataResync = z.object({
+  status: z.enum(['pending', 'completed']).describe('`pending`: it is being read. `completed`: it was read.'),
+})
 
 export const contractMetadata = z.object({
   token_address: contract.token_address,

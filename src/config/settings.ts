@@ -380,6 +380,60 @@ export const settingsSchema = section({
       accepts: 'a whole number, at least 0',
     }),
   }),
+  metadata: optionalSection({
+    ipfs: setting(oneOrMore(httpUrl).default([]), {
+      about:
+        'Gateways to fetch `ipfs://` and links to IPFS from, in the order in which they are asked. Your own node may be on a private address. Unset: none.',
+      accepts: 'an http:// or https:// URL such as https://ipfs.example, or a list of them',
+    }),
+    ipns: setting(oneOrMore(httpUrl).default([]), {
+      about: 'Gateways to fetch `ipns://` from. Unset: none.',
+      accepts: 'an http:// or https:// URL, or a list of them',
+    }),
+    ar: setting(oneOrMore(httpUrl).default([]), {
+      about: 'Gateways to fetch `ar://` from. Unset: none.',
+      accepts: 'an http:// or https:// URL such as https://arweave.net, or a list of them',
+    }),
+    https: setting(oneOrMore(z.string().regex(/^(any|(\*\.)?[a-z\d-]+(\.[a-z\d-]+)+)$/)).default([]), {
+      about:
+        'Web servers to fetch metadata and pictures from, by the names of their hosts. Only public addresses over TLS are asked. Unset: none.',
+      accepts: '`any`, a name such as metadata.example or *.example, or a list of names',
+    }),
+    bytes_max: setting(z.int().min(65_536).max(67_108_864).default(8_388_608), {
+      about: 'Maximum size of a picture; metadata itself has at most 1 MB.',
+      accepts: 'a whole number of bytes from 65536 to 67108864',
+    }),
+    timeout_ms: setting(z.int().min(100).max(60_000).default(10_000), {
+      about: 'Maximum time to fetch one file, redirects included.',
+      accepts: 'a whole number of milliseconds from 100 to 60000',
+    }),
+    redirects_max: setting(z.int().min(0).max(3).default(3), {
+      about: 'Maximum redirects to follow; each is checked like the first address.',
+      accepts: 'a whole number from 0 to 3',
+    }),
+    requests_per_second: setting(z.number().positive().default(20), {
+      about: 'Maximum requests per second to all hosts together.',
+      accepts: 'a number above 0',
+    }),
+    requests_per_host: setting(z.number().positive().default(5), {
+      about: 'Maximum requests per second to one host.',
+      accepts: 'a number above 0',
+    }),
+    bytes_per_day: setting(count.default(5_368_709_120), {
+      about:
+        'Maximum bytes to fetch per day (UTC). A key whose indexing is limited may use a quarter. The count survives a restart.',
+      accepts: 'a whole number of bytes, at least 1',
+    }),
+    store_bytes_max: setting(z.int().min(1_048_576).default(1_073_741_824), {
+      about: 'Maximum size of what is kept in the store; what was fetched first goes first.',
+      accepts: 'a whole number of bytes, at least 1048576',
+    }),
+    keep_days: setting(count.default(7), {
+      about:
+        'Days after which what a host said is fetched again. Content that was checked against the hash in its address is never fetched again.',
+      accepts: 'a whole number of days, at least 1',
+    }),
+  }),
   cors: optionalSection({
     origins: setting(oneOrMore(z.string().min(1)).default(['*']), {
       about: 'Origins whose pages may call the operations from a browser. All other routes are same-origin only.',

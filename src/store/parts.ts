@@ -5,7 +5,8 @@
 export type PartValue = number | string | Uint8Array | null
 export type PartRow = readonly PartValue[]
 
-export type PartTable = { columns?: readonly string[]; where?: string }
+/** `rowsMax`: of a page, where rows are large. */
+export type PartTable = { columns?: readonly string[]; where?: string; rowsMax?: number }
 
 /**
  * The tables that are copied as they are, and which of their columns: all, where none are named. What contracts say of
@@ -35,6 +36,8 @@ export const partTables = {
   labels: {},
   contract_facts: {},
   contract_marks: {},
+  // Content may be gone from where it was, unlike what nodes say of tokens.
+  web_facts: { rowsMax: 8 },
   checkpoints: { where: "name <> 'store copy'" },
 } as const satisfies Record<string, PartTable>
 

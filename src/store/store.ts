@@ -24,6 +24,7 @@ import type { PackedActivity } from './packed-activity.ts'
 import type { IndexName } from './runs/view.ts'
 import type { SolanaStore } from './solana-store.ts'
 import type { WebhookProgressWriter, WebhookStore } from './webhook-store.ts'
+import type { WebFactStore } from './web-fact-store.ts'
 
 /**
  * Every write is one transaction, all or nothing, and safe to repeat. Reads never wait for writes. Failures are
@@ -41,7 +42,8 @@ export interface Store
     SolanaStore,
     KeyStore,
     AnnotationStore,
-    WebhookStore {
+    WebhookStore,
+    WebFactStore {
   readonly engine: 'sqlite' | 'postgres'
   /** Where the data is, fit for a log: no password. */
   readonly location: string

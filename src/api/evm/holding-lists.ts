@@ -169,7 +169,7 @@ class HoldingPages<Row, Key> {
     const body = this.#list.body(answer, {
       ...{ dialect, version: request.version, total: answer.total, format, filter },
       ...{ page: page + this.#list.firstPage, pageSize: limit, cursor: next },
-      pictureAt: filter.mediaItems ? picturesAt(this.#context, request, chain) : undefined,
+      pictureAt: filter.mediaItems ? picturesAt(this.#context, request, { chain, key: options.key }) : undefined,
     })
     const ready = readyAnswer({
       headers: {

@@ -1,6 +1,7 @@
 // What operations on who owns what need of the service, and how those that are not lists are answered.
 import type { Admission } from '../../keys/gatekeeper.ts'
 import type { ChainId } from '../../model.ts'
+import type { IndexingKey } from '../../query/freshen.ts'
 import type { Completeness, HoldingsOptions, TokenFactsReader } from '../../query/holdings/questions.ts'
 import { originOf } from '../agents/served-origin.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
@@ -19,7 +20,7 @@ export function holdingsOptions(context: Context, request: ApiRequest, { key }: 
   const { freshen, settings, tokenUris } = context
   let areRead = true
   const tokenFacts: TokenFactsReader = async (chain, tokens) => {
-    const { details, complete } = await tokenUris.of(chain, tokens)
+    const { details, complete } = await tokenUris.of(chain, tokens, key)
     areRead &&= complete
     return details
   }
@@ -37,10 +38,22 @@ export function mayKeep(
   return isIndexed && (areTokensRead() || freshen?.tokenUris === undefined)
 }
 
-/** Where a request finds the pictures of a chain's tokens. Such an answer is not kept: it says where it was asked. */
-export function picturesAt({ mediaLinks }: Context, request: ApiRequest, chain: ChainId): PictureAt {
+/**
+ * Where a request finds the pictures of a chain's tokens, which are fetched where they lie on the web. Such an answer
+ * is not kept: it says where it was asked.
+ */
+export function picturesAt(
+  { mediaLinks, web }: Context,
+  request: ApiRequest,
+  { chain, key }: { chain: ChainId; key: IndexingKey },
+): PictureAt {
   const origin = originOf(request)
-  return ({ contract, tokenId }) => origin + mediaLinks.linkTo({ chain, contract, tokenId })
+  const payer = { id: key.id, isLimited: key.indexPerDay !== undefined }
+  return ({ contract, tokenId }, address, fact) => {
+    const isOld = fact === undefined || web?.isOld(fact, Date.now())
+    if (address !== undefined && isOld) void web?.fetch(address, { purpose: 'picture', key })
+    return origin + mediaLinks.linkTo({ chain, contract, tokenId, ...(address && { payer }) })
+  }
 }
 
 export type AskedHolding = {

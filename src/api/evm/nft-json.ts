@@ -6,6 +6,9 @@ import type { CollectionRow, NftRow, TokenRef } from '../../query/holdings/quest
 import { mediaOf } from '../../query/metadata/token-media.ts'
 import { normalizedMetadataOf } from '../../query/metadata/token-metadata.ts'
 import type { TokenDetails } from '../../query/metadata/token-uris.ts'
+import type { WebAddress } from '../../query/metadata/web-address.ts'
+import { jsonType } from '../../query/metadata/web-facts.ts'
+import type { WebFact } from '../../store/web-fact-store.ts'
 import { timestampMax } from '../json-bytes.ts'
 import type { Dialect } from '../params.ts'
 
@@ -17,7 +20,8 @@ export type NftOptions = {
   pictureAt?: PictureAt | undefined
 }
 
-export type PictureAt = (token: TokenRef) => string
+/** `address`: where it lies on the web. */
+export type PictureAt = (token: TokenRef, address?: WebAddress, fact?: WebFact) => string
 
 /** Which record it is: of a list of owners, of a wallet, of a contract, or a single token. */
 export type NftShape = 'owner' | 'wallet' | 'contract' | 'single'
@@ -55,6 +59,11 @@ function mediaJson({ token, ...row }: NftRow, pictureAt: PictureAt) {
   if (token?.syncedAtMs === undefined) return { status: 'processing' }
   const updatedAt = isoOf(token.syncedAtMs)
   if (token.isLeftOut) return { status: 'temporarily_unavailable', updatedAt }
+  if (token.picture !== undefined) return webMediaJson(row, token.picture, { token, pictureAt })
+  if (token.web !== undefined && token.metadata === undefined)
+    return {
+      status: token.web.fact?.status === 'success' ? 'unsupported_media' : (token.web.fact?.status ?? 'processing'),
+    }
   const media = mediaOf(token)
   if (media === undefined) return null
   const { status } = media
@@ -62,6 +71,29 @@ function mediaJson({ token, ...row }: NftRow, pictureAt: PictureAt) {
   if (status === 'unsupported_media') return { mimetype: media.type, status, updatedAt }
   const category = media.type.slice(0, media.type.indexOf('/'))
   return { mimetype: media.type, category, status, original_media_url: pictureAt(row), updatedAt }
+}
+
+type WebMedia = { token: TokenDetails; pictureAt: PictureAt }
+
+/** Each size is the picture itself: none is made smaller here. */
+function webMediaJson(
+  row: TokenRef,
+  { address, fact }: NonNullable<TokenDetails['picture']>,
+  { token, pictureAt }: WebMedia,
+) {
+  const media = mediaOf(token)
+  const original_media_url = media !== undefined && 'url' in media ? media.url : token.tokenUri
+  if (address === undefined)
+    return { status: 'invalid_url', original_media_url, updatedAt: isoOf(token.syncedAtMs ?? 0) }
+  const item = { url: pictureAt(row, address, fact), width: fact?.width ?? 0, height: fact?.height ?? 0 }
+  const media_collection = { low: item, medium: item, high: item }
+  if (fact === undefined) return { status: 'processing', original_media_url, media_collection }
+  const updatedAt = isoOf(fact.readAtMs)
+  if (fact.status !== 'success' || fact.type === null || fact.type === jsonType)
+    return { status: fact.status === 'success' ? 'unsupported_media' : fact.status, original_media_url, updatedAt }
+  const category = fact.type.slice(0, fact.type.indexOf('/'))
+  const shown = { mimetype: fact.type, category, status: 'success', original_media_url, updatedAt }
+  return { ...shown, bytes: fact.size, evidence: fact.evidence, media_collection }
 }
 
 export function standardFields(contract: Address, facts: ShownFacts | undefined, standard: TokenStandard) {
@@ -89,8 +121,10 @@ export function tokenFields(token: TokenDetails | undefined, normalizeMetadata: 
     metadata: metadata ?? null,
     ...(isNormalized ? { normalized_metadata: normalizedMetadataOf(metadata) } : {}),
     last_token_uri_sync: syncedAt,
-    // They come with the URI.
-    last_metadata_sync: metadata === undefined ? null : syncedAt,
+    // On-chain metadata comes with the URI.
+    last_metadata_sync:
+      metadata === undefined ? null : token?.web?.fact === undefined ? syncedAt : isoOf(token.web.fact.readAtMs),
+    ...(metadata === undefined || token?.web?.fact === undefined ? {} : { metadata_evidence: token.web.fact.evidence }),
   }
 }
 

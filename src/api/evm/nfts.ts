@@ -67,7 +67,7 @@ async function askOne({ context, request, parameters, dialect, options }: AskedH
   const chain = (query.optional(parameters.chain) ?? context.chains.usual).id
   const format = query.optional(parameters.format) ?? 'decimal'
   const { normalizeMetadata, mediaItems } = readFilter(query, parameters, ofOne)
-  const pictureAt = mediaItems ? picturesAt(context, request, chain) : undefined
+  const pictureAt = mediaItems ? picturesAt(context, request, { chain, key: options.key }) : undefined
   const answer = await context.holdings.nfts({ chain, tokens: [{ contract, tokenId }] }, options)
   const row = answer.rows[0]
   if (row === undefined) throw ownerless(contract, tokenId, answer.complete)
@@ -80,7 +80,7 @@ async function askMany({ context, request, parameters, dialect, options }: Asked
   // A client that sends its body slowly does not take a slot meanwhile.
   const body = bodyOf(await context.queue.withoutSlot(() => request.readJson(bodyBytesMax)))
   const { tokens, normalizeMetadata } = body
-  const pictureAt = body.mediaItems ? picturesAt(context, request, chain) : undefined
+  const pictureAt = body.mediaItems ? picturesAt(context, request, { chain, key: options.key }) : undefined
   const answer = await context.holdings.nfts({ chain, tokens }, options)
   const written = { dialect, format: 'decimal', normalizeMetadata, pictureAt } as const
   const shown = answer.rows.map(row => row && nftJson(row, 'single', written))

@@ -37,6 +37,7 @@ GET /nft/{address}/stats nft.getNFTCollectionStats nft-holdings by_token
 GET /nft/{address}/transfers nft.getNFTContractTransfers nft-transfers
 GET /nft/{address}/unique-owners getUniqueOwnersByCollection nft-holdings by_token
 GET /nft/{address}/{token_id} nft.getNFTMetadata nft-holdings by_token
+GET /nft/{address}/{token_id}/metadata/resync nft.reSyncMetadata nft-holdings by_token
 GET /nft/{address}/{token_id}/owners nft.getNFTTokenIdOwners nft-holdings by_token
 GET /nft/{address}/{token_id}/stats nft.getNFTTokenStats nft-holdings by_token
 GET /nft/{address}/{token_id}/transfers nft.getNFTTransfers nft-transfers by_token
@@ -96,7 +97,6 @@ GET /nft/{address}/floor-price/historical getNFTHistoricalFloorPriceByContract
 GET /nft/{address}/traits getNFTTraitsByCollection
 GET /nft/{address}/traits/paginate getNFTTraitsByCollectionPaginate
 GET /nft/{address}/{token_id}/floor-price getNFTFloorPriceByToken
-GET /nft/{address}/{token_id}/metadata/resync reSyncMetadata
 POST /nft/{address}/nfts-by-traits getNFTByContractTraits
 PUT /nft/{address}/sync syncNFTContract
 POST /ipfs/uploadFolder uploadFolder

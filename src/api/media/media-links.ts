@@ -2,7 +2,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Address, ChainId } from '../../model.ts'
 
-export type MediaToken = { chain: ChainId; contract: Address; tokenId: bigint }
+/** `payer`: whose request it is if a host has to be asked. */
+export type MediaToken = { chain: ChainId; contract: Address; tokenId: bigint; payer?: MediaPayer }
+export type MediaPayer = { id: string; isLimited: boolean }
 
 /** Links stay the same for this long, so that browsers keep pictures, and work for as long again. */
 const periodSeconds = 12 * 3_600
@@ -16,19 +18,22 @@ export class MediaLinks {
   }
 
   /** Path and query. */
-  linkTo({ chain, contract, tokenId }: MediaToken, nowMs = Date.now()): string {
+  linkTo({ chain, contract, tokenId, payer }: MediaToken, nowMs = Date.now()): string {
     const until = (Math.floor(nowMs / 1_000 / periodSeconds) + 2) * periodSeconds
-    const signed = `/media/${chain}/${contract}/${tokenId}?until=${until}`
+    const signed = `/media/${chain}/${contract}/${tokenId}?until=${until}${payer === undefined ? '' : `&payer=${payer.isLimited ? 'limited' : 'free'}-${payer.id}`}`
     return `${signed}&signature=${this.#signatureOf(signed)}`
   }
 
   /** Undefined for anything that was not signed byte for byte, and once it is over. */
   open(link: string, nowMs = Date.now()): MediaToken | undefined {
-    const [, signed, chain, contract, tokenId, until, signature] =
-      /^(\/media\/(\d{1,16})\/(0x[\da-f]{40})\/(\d{1,78})\?until=(\d{1,12}))&signature=([\w-]{43})$/.exec(link) ?? []
+    const [, signed, chain, contract, tokenId, until, kind, payer, signature] =
+      /^(\/media\/(\d{1,16})\/(0x[\da-f]{40})\/(\d{1,78})\?until=(\d{1,12})(?:&payer=(limited|free)-([\w-]{1,64}))?)&signature=([\w-]{43})$/.exec(
+        link,
+      ) ?? []
     if (signed === undefined || Number(until) * 1_000 < nowMs) return undefined
     if (!timingSafeEqual(Buffer.from(this.#signatureOf(signed)), Buffer.from(signature!))) return undefined
-    return { chain: Number(chain) as ChainId, contract: contract as Address, tokenId: BigInt(tokenId!) }
+    const token = { chain: Number(chain) as ChainId, contract: contract as Address, tokenId: BigInt(tokenId!) }
+    return payer === undefined ? token : { ...token, payer: { id: payer, isLimited: kind === 'limited' } }
   }
 
   #signatureOf(signed: string): string {

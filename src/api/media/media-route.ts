@@ -1,14 +1,24 @@
-// Sends the pictures that token URIs hold, by signed links. It asks no node and no host, and never sends a page.
+// Sends the pictures of tokens by signed links: those that token URIs hold, and those that were fetched from where the
+// operator permits it. It never sends a page.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { within } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
 import { mediaOf, svgType } from '../../query/metadata/token-media.ts'
 import { metadataOf } from '../../query/metadata/token-metadata.ts'
+import { pictureAddressOf } from '../../query/metadata/token-uris.ts'
+import { type WebAddress, webAddressOf } from '../../query/metadata/web-address.ts'
+import { jsonType, type WebFacts } from '../../query/metadata/web-facts.ts'
+import type { WebFact } from '../../store/web-fact-store.ts'
 import { overloaded } from '../admission-queue.ts'
 import { type Answer, type Handler, matchesTag } from '../answer.ts'
 import type { Context } from '../context.ts'
 import type { ApiRequest } from '../request.ts'
 import type { MediaToken } from './media-links.ts'
+
+/** A browser shows its own box meanwhile; the next look finds the picture. */
+const fetchWaitMs = 10_000
+const contentBytesMax = 64 * 2 ** 20
 
 type Picture = { type: string; bytes: Buffer<ArrayBuffer>; tag: string }
 
@@ -47,15 +57,51 @@ export function mediaHandler(context: Context): Handler {
   }
 }
 
-async function pictureOf({ store }: Context, { chain, contract, tokenId }: MediaToken): Promise<Picture> {
-  const [stored] = await store.tokenUris(chain, [{ contract, tokenId }])
-  const uri = stored?.uri
-  const media = uri === undefined ? undefined : mediaOf({ tokenUri: uri, metadata: metadataOf(uri) })
-  const bytes = media?.status === 'success' ? media.bytes() : undefined
-  if (media?.status !== 'success' || bytes === undefined)
+async function pictureOf(context: Context, token: MediaToken): Promise<Picture> {
+  const { chain, contract, tokenId } = token
+  const [stored] = await context.store.tokenUris(chain, [{ contract, tokenId }])
+  const found = stored?.uri === undefined ? undefined : await heldOrFetched(context, token, stored.uri)
+  if (found === undefined)
     throw new AlmanacError('not_found', `No picture of token ${tokenId} of ${contract} is stored`)
+  const { type, bytes } = found
   const tag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
-  return { type: media.type, bytes, tag }
+  return { type, bytes, tag }
+}
+
+type Found = { type: string; bytes: Buffer<ArrayBuffer> } | undefined
+
+async function heldOrFetched(context: Context, token: MediaToken, tokenUri: string): Promise<Found> {
+  const { web, queue } = context
+  const details: Parameters<typeof pictureAddressOf>[0] = { tokenUri, metadata: metadataOf(tokenUri) }
+  const place = details.metadata === undefined ? webAddressOf(tokenUri) : undefined
+  if (web !== undefined && place !== undefined) {
+    const fact = await whole(web, place)
+    details.web = { address: place, fact }
+    if (fact?.status === 'success' && fact.type === jsonType) details.metadata = fact.content?.toString()
+  }
+  const media = mediaOf(details)
+  if (media?.status === 'success') {
+    const bytes = media.bytes()
+    return bytes && { type: media.type, bytes }
+  }
+  const address = pictureAddressOf(details, token.tokenId)?.address
+  if (web === undefined || address === undefined || token.payer === undefined) return undefined
+  let fact = await whole(web, address)
+  if (fact === undefined || web.isOld(fact, Date.now())) {
+    const { id, isLimited } = token.payer
+    // The link was given to this key: what it may have indexed a day is not counted here, its share of bytes is.
+    const key = { id, indexPerDay: isLimited ? 1 : undefined, indexWaiting: undefined }
+    const fetched = web.fetch(address, { purpose: 'picture', key })
+    if (fetched !== undefined && fact === undefined)
+      await queue.withoutSlot(() => within(fetchWaitMs, fetched).catch(() => {}))
+    fact = (await whole(web, address)) ?? fact
+  }
+  if (fact?.status !== 'success' || fact.type === null || fact.type === jsonType) return undefined
+  return fact.content && { type: fact.type, bytes: fact.content }
+}
+
+async function whole(web: WebFacts, address: WebAddress): Promise<WebFact | undefined> {
+  return (await web.stored([address], contentBytesMax))[0]
 }
 
 function pictureAnswer({ unsent }: Context, { type, bytes, tag }: Picture, request: ApiRequest): Answer {

@@ -2,11 +2,13 @@
 // registers the first keys.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { realClock } from '../../abort.ts'
 import { loadPack } from '../../annotate/pack.ts'
 import { createApp } from '../../api/app.ts'
 import { apiSettingsOf } from '../../api/context.ts'
 import { ApiWatch } from '../../api/live-api.ts'
 import { LiveFeed } from '../../api/live-feed.ts'
+import { WebReader } from '../../api/media/web-reader.ts'
 import { coverageOfChain } from '../../api/operator-routes.ts'
 import { RequestMeter } from '../../api/request-figures.ts'
 import { type ServedApp, serveApp } from '../../api/serve.ts'
@@ -26,6 +28,7 @@ import { askAnyProcess } from '../../processes/remote-transaction.ts'
 import { transfersOfBlock } from '../../query/lookups/block-transfers.ts'
 import { findProblems } from '../../query/problems.ts'
 import { redactStore } from '../../redact.ts'
+import { BudgetKeeper, DailyBudget } from '../../rpc/daily-budget.ts'
 import { displayAmount } from '../../solana/amounts.ts'
 import type { StatusReport } from '../../status.ts'
 import { keptAndFilled } from '../../store/index-reader.ts'
@@ -121,7 +124,7 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
     // A sandbox may be given the operator's own.
     const sandboxKey = key === process.env.ALMANAC_KEY ? undefined : key
     const keys = { operatorKeyId, sandboxKey, isSandbox, webhooks }
-    const servers = await serve({ loaded, store, ...keys, indexers, ...built, log, metrics, opened })
+    const servers = await serve({ loaded, store, room, ...keys, indexers, ...built, log, metrics, opened })
     for (const server of servers) log.info({ url: server.url }, 'Server listening')
     opened.defer(announceServer(config.store, servers[0]!.url))
     const url = urlHere(servers[0]!.url.slice('http://'.length))
@@ -196,6 +199,7 @@ async function openForServing({
 type Parts = {
   loaded: LoadedConfig
   store: Store
+  room: StoreRoom
   operatorKeyId: string | undefined
   sandboxKey: string | undefined
   isSandbox: boolean
@@ -210,7 +214,7 @@ type Parts = {
   opened: AsyncDisposableStack
 }
 
-async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }: Parts): Promise<ServedApp[]> {
+async function serve({ loaded, store, room, indexers, log, metrics, opened, ...parts }: Parts): Promise<ServedApp[]> {
   const { config, chains } = loaded
   const { operatorKeyId, sandboxKey, isSandbox, webhooks, console, docs } = parts
   const throttle = new LogThrottle()
@@ -246,6 +250,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
     config.storeRead === undefined ? undefined : await openReplica(store, config.storeRead, limits.replicaLagMaxMs)
   if (replica !== undefined) opened.defer(() => replica.close())
   const stopping = new AbortController()
+  const web = webReader({ config, store, room, log, opened })
   const app = createApp({
     ...{
       store,
@@ -265,6 +270,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
       version,
     },
     freshen: indexers.freshen,
+    web,
     stopping: stopping.signal,
     reportedChains: () => reports.chains(),
     headAgeMaxOf: chain => config.chains[chain]?.headAgeMaxSeconds,
@@ -285,6 +291,22 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
   }
   return servers
 }
+
+/** Undefined where the operator permits no host: then nothing leaves the machine. */
+function webReader({ config, store, room, log, opened }: Omit<WebParts, 'loaded'> & { config: Config }) {
+  const { metadata } = config
+  if ([metadata.ipfs, metadata.ipns, metadata.ar, metadata.https].every(list => list.length === 0)) return undefined
+  const budget = new DailyBudget(metadata.bytesPerDay, realClock, 'metadata.bytes_per_day')
+  const keeper = new BudgetKeeper(budget, store)
+  const reader = new WebReader({ settings: metadata, store, hasRoom: () => room.full === undefined, budget, log })
+  opened.defer(async () => {
+    await reader.close()
+    await keeper.close()
+  })
+  return reader
+}
+
+type WebParts = Pick<Parts, 'loaded' | 'store' | 'room' | 'log' | 'opened'>
 
 function logOptionsOf(config: Config): Pick<LogOptions, 'level' | 'format' | 'colours'> {
   return { level: config.log.level, format: isForPeople(config) ? 'text' : 'json', colours: stderrColours }

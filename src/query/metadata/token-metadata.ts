@@ -17,7 +17,7 @@ export function metadataOf(uri: string): string | undefined {
 
 const metadataTypes: ReadonlySet<string> = new Set(['application/json', 'text/json', 'text/plain'])
 
-function jsonObject(text: string | undefined): string | undefined {
+export function jsonObject(text: string | undefined): string | undefined {
   if (text === undefined || text.length > metadataLengthMax || parsedMetadata(text) === undefined) return undefined
   return text.trim()
 }

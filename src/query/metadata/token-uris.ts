@@ -1,20 +1,28 @@
-// The URIs and on-chain metadata of the tokens that an answer shows: at once where they are known, and read for later
-// answers where they are not. No request waits long for a node, and nothing is fetched from the web.
+// The URIs and metadata of the tokens that an answer shows: at once where they are known, and read for later answers
+// where they are not. No request waits long for a node or a host, and hosts are asked only where the operator permits it.
 import { within } from '../../abort.ts'
 import type { Address, ChainId, ShownToken } from '../../model.ts'
 import type { TokenKey, TokenUri, TokenUriStore } from '../../store/annotation-store.ts'
-import type { Freshen } from '../freshen.ts'
+import type { WebFact } from '../../store/web-fact-store.ts'
+import type { Freshen, IndexingKey } from '../freshen.ts'
+import { mediaOf } from './token-media.ts'
 import { metadataOf } from './token-metadata.ts'
+import { type WebAddress, webAddressOf } from './web-address.ts'
+import { jsonType, type WebFacts } from './web-facts.ts'
 
 /** All undefined until the token is read; the first two where the contract said nothing that can be shown. */
 export type TokenDetails = {
   tokenUri: string | undefined
-  /** JSON text: what a `data:` URI holds. */
+  /** JSON text: what a `data:` URI holds, or what lies where the URI points. */
   metadata: string | undefined
   /** When the contract was asked. */
   syncedAtMs: number | undefined
   /** It has a URI, and the answer has no room for it. */
   isLeftOut?: boolean
+  /** What is known of where the URI points, where a host may be asked. Undefined: it was not fetched yet. */
+  web?: { address: WebAddress; fact: WebFact | undefined }
+  /** The same of the picture that the metadata names. */
+  picture?: { address: WebAddress | undefined; fact: WebFact | undefined }
 }
 
 export type TokenDetailsAnswer = {
@@ -28,6 +36,8 @@ const unknownDetails: TokenDetails = { tokenUri: undefined, metadata: undefined,
 
 /** A node answers in less; an answer without URIs is better than a late one. */
 const waitMs = 300
+/** Gateways take longer than nodes. */
+const webWaitMs = 1_000
 /** Collections reveal their URIs some time after the mint. */
 const uriAgeMsMax = 7 * 86_400_000
 /** Tokens get a URI later, and nodes that failed work again. */
@@ -45,14 +55,20 @@ export class TokenUris {
   readonly #store: TokenUriStore
   readonly #freshen: Freshen | undefined
   readonly #wait: Wait
+  readonly #web: WebFacts | undefined
   /** Each token is asked for once at a time, however many requests show it. */
   readonly #asked = new Map<string, Promise<void>>()
 
   /** `wait` goes around what a request waits for: it does no work meanwhile. */
-  constructor(store: TokenUriStore, freshen: Freshen | undefined, wait: Wait = waiting => waiting()) {
+  constructor(
+    store: TokenUriStore,
+    freshen: Freshen | undefined,
+    { wait = waiting => waiting(), web }: { wait?: Wait; web?: WebFacts | undefined } = {},
+  ) {
     this.#store = store
     this.#freshen = freshen
     this.#wait = wait
+    this.#web = web
   }
 
   /** Of these contracts those of which a token was read. */
@@ -70,7 +86,7 @@ export class TokenUris {
     })
   }
 
-  async of(chain: ChainId, tokens: readonly ShownToken[]): Promise<TokenDetailsAnswer> {
+  async of(chain: ChainId, tokens: readonly ShownToken[], key?: IndexingKey): Promise<TokenDetailsAnswer> {
     const known = new Map<string, TokenUri>()
     const look = async (): Promise<void> => {
       const unknown = tokens.filter(token => !known.has(nameOf(chain, token)))
@@ -88,7 +104,69 @@ export class TokenUris {
       await look()
     }
     const details = await this.#fit(chain, tokens, known)
-    return { details, complete: tokens.every(token => known.has(nameOf(chain, token))) }
+    const areKnown = tokens.every(token => known.has(nameOf(chain, token)))
+    if (this.#web === undefined || key === undefined) return { details, complete: areKnown }
+    const isFetched = await this.#addFromWeb(this.#web, details, tokens, key)
+    return { details, complete: areKnown && isFetched }
+  }
+
+  /**
+   * Asks the contract for the URI again, unless only `metadata` is wanted, and fetches what it points to. Returns when
+   * that is done, given up, or the time is over.
+   */
+  async again(
+    chain: ChainId,
+    token: ShownToken,
+    { what, key, waitMs: patienceMs }: { what: 'uri' | 'metadata'; key: IndexingKey; waitMs: number },
+  ): Promise<void> {
+    const wait = (work: Promise<unknown>) => within(patienceMs, work).catch(() => {})
+    if (what === 'uri') await wait(this.#freshen?.tokenUris?.(chain, [token]) ?? Promise.resolve())
+    const [known] = await this.#store.tokenUris(chain, [token])
+    const address = known?.uri === undefined ? undefined : webAddressOf(known.uri)
+    if (address !== undefined)
+      await wait(this.#web?.fetch(address, { purpose: 'metadata', key, seen: true }) ?? Promise.resolve())
+  }
+
+  /** Adds metadata and what is known of pictures. Returns whether nothing more is on its way. */
+  async #addFromWeb(
+    web: WebFacts,
+    details: TokenDetails[],
+    tokens: readonly ShownToken[],
+    key: IndexingKey,
+  ): Promise<boolean> {
+    const places = details.map(({ tokenUri, metadata }) => {
+      const address = tokenUri === undefined || metadata !== undefined ? undefined : webAddressOf(tokenUri)
+      return address !== undefined && web.mayAsk(address) ? address : undefined
+    })
+    let facts = await factsAt(web, places)
+    const now = Date.now()
+    const fetching = places.flatMap((address, at) => {
+      const fact = facts[at]
+      if (address === undefined || (fact !== undefined && !web.isOld(fact, now))) return []
+      const done = web.fetch(address, { purpose: 'metadata', key })
+      return fact === undefined ? [done] : []
+    })
+    if (fetching.length > 0) {
+      await this.#wait(() => within(webWaitMs, Promise.all(fetching)).catch(() => {}))
+      facts = await factsAt(web, places)
+    }
+    let room = answerBytesMax
+    for (const [at, address] of places.entries()) {
+      if (address === undefined) continue
+      const fact = facts[at]
+      const detail: TokenDetails = { ...details[at]!, web: { address, fact } }
+      details[at] = detail
+      if (fact?.status !== 'success' || fact.type !== jsonType) continue
+      if (fact.size > room) {
+        detail.isLeftOut = true
+        continue
+      }
+      room -= fact.size
+      const whole = fact.content === undefined ? (await web.stored([address], fact.size))[0] : fact
+      detail.metadata = whole?.content?.toString()
+    }
+    await addPictures(web, details, tokens)
+    return places.every((address, at) => address === undefined || facts[at] !== undefined)
   }
 
   /** The usual URIs in the order of the tokens while there is room, then long ones. */
@@ -131,6 +209,44 @@ export class TokenUris {
     }
     return tokens.map(token => this.#asked.get(nameOf(chain, token)))
   }
+}
+
+/** In the order of the places, with content that is not unusually long. */
+async function factsAt(
+  web: WebFacts,
+  places: readonly (WebAddress | undefined)[],
+  contentBytesMax = usualBytesMax,
+): Promise<(WebFact | undefined)[]> {
+  const addresses = places.filter(address => address !== undefined)
+  const facts = await web.stored(addresses, contentBytesMax)
+  let next = 0
+  return places.map(address => (address === undefined ? undefined : facts[next++]))
+}
+
+async function addPictures(web: WebFacts, details: TokenDetails[], tokens: readonly ShownToken[]): Promise<void> {
+  const places = details.map((detail, at) => pictureAddressOf(detail, tokens[at]!.tokenId))
+  const facts = await factsAt(
+    web,
+    places.map(place => (place?.address !== undefined && web.mayAsk(place.address) ? place.address : undefined)),
+    0,
+  )
+  for (const [at, place] of places.entries()) {
+    const isAsked = place?.address === undefined || web.mayAsk(place.address)
+    if (place !== undefined && isAsked) details[at] = { ...details[at]!, picture: { ...place, fact: facts[at] } }
+  }
+}
+
+/** Where the picture of a token lies on the web: undefined where it is named nowhere or held by the metadata itself. */
+export function pictureAddressOf(
+  detail: Pick<TokenDetails, 'tokenUri' | 'metadata' | 'web'>,
+  tokenId: bigint,
+): { address: WebAddress | undefined } | undefined {
+  const { web } = detail
+  // Some URIs lead to the picture itself.
+  if (web?.fact?.status === 'success' && web.fact.type !== jsonType) return { address: web.address }
+  const media = mediaOf(detail)
+  if (media === undefined || !('url' in media)) return undefined
+  return { address: webAddressOf(media.url, { tokenId, ...(web && { within: web.address }) }) }
 }
 
 function detailsOf({ uri, readAtMs }: TokenUri): TokenDetails {

@@ -32,12 +32,12 @@ import { type Engine, put, row, rows, run, textOf, type Work } from './work.ts'
 
 type TableName = keyof typeof partTables
 
-type CopiedTable = Table & { where: string | undefined }
+type CopiedTable = Table & { where: string | undefined; rowsMax: number | undefined }
 
 function copiedTable(name: TableName): CopiedTable {
-  const { columns: names, where }: PartTable = partTables[name]
+  const { columns: names, where, rowsMax }: PartTable = partTables[name]
   const { columns, key } = tableOf(name)
-  return { columns: columns.filter(column => names?.includes(column.name) ?? true), key, where }
+  return { columns: columns.filter(column => names?.includes(column.name) ?? true), key, where, rowsMax }
 }
 
 function isTable(part: ReadableName): part is TableName {
@@ -97,14 +97,15 @@ function* readPart(part: ReadableName, cursor: string | undefined, limit: number
 }
 
 function* readTable(table: TableName, after: readonly PartValue[] | undefined, limit: number): Work<PartPage> {
-  const { columns, key, where: given } = copiedTable(table)
+  const { columns, key, where: given, rowsMax = limit } = copiedTable(table)
+  const most = Math.min(limit, rowsMax)
   const names = columns.map(({ name }) => name)
   const beyond = after && `(${key.join()}) > (${key.map((_, at) => `$${at + 2}`).join()})`
   const conditions = [given, beyond].filter(each => each !== undefined)
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
   const find = `SELECT ${names.join()} FROM ${table} ${where} ORDER BY ${key.join()} LIMIT $1:int`
-  const found = yield* rows(find, limit, ...(after ?? []))
-  const last = found.length < limit ? undefined : found.at(-1)
+  const found = yield* rows(find, most, ...(after ?? []))
+  const last = found.length < most ? undefined : found.at(-1)
   const keyAt = key.map(column => names.indexOf(column))
   const utf8At = columns.flatMap(({ type }, at) => (type === 'utf8' ? [at] : []))
   for (const each of found) for (const at of utf8At) each[at] = textOf(each[at]) ?? null

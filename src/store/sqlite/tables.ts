@@ -17,7 +17,7 @@ const dialect: TableDialect = {
     [' USING hash', ''],
   ],
   // Packs fill pages as they are, and rows are appended.
-  keyBeside: ['recent_blocks', 'runs', 'packs'],
+  keyBeside: ['recent_blocks', 'runs', 'packs', 'web_facts'],
   kindOf: () => 'TABLE',
   optionsOf(name, { columns, key }) {
     const isNumber = key.length === 1 && columns.find(column => column.name === key[0])!.type in integers

@@ -8,6 +8,7 @@ import { keyStore } from './keys.ts'
 import { checkpointStore, leaseStore, requireLease } from './leases.ts'
 import { solanaStore } from './solana-holdings.ts'
 import { webhookProgressWriter, webhookStore } from './webhooks.ts'
+import { webFactStore } from './web-facts.ts'
 import { workStore } from './work.ts'
 
 export function allTables(engine: Engine, options: Partial<CoreOptions> = {}) {
@@ -18,6 +19,7 @@ export function allTables(engine: Engine, options: Partial<CoreOptions> = {}) {
     ...solanaStore(engine),
     ...keyStore(engine),
     ...annotationStore(core),
+    ...webFactStore(engine),
     ...leaseStore(engine),
     ...workStore(engine),
     ...checkpointStore(engine),

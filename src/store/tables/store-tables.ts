@@ -319,6 +319,20 @@ CREATE TABLE token_uris (
   uri utf8,
   PRIMARY KEY (chain, contract, token_id)
 );
+-- What was fetched from the web. name: SHA-256 of the address. content: NULL where there is none.
+CREATE TABLE web_facts (
+  name bytes NOT NULL,
+  status text NOT NULL,
+  evidence text NOT NULL,
+  type text,
+  size big NOT NULL,
+  width big,
+  height big,
+  read_at big NOT NULL,
+  content bytes,
+  PRIMARY KEY (name)
+);
+CREATE INDEX web_facts_by_age ON web_facts (read_at, size);
 `
 
 /** What processes on one store tell each other. None of it must survive a crash. */
