@@ -1,4 +1,6 @@
 import { existsSync, readFileSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -7,6 +9,12 @@ import { isRelease } from './test/release-runs.ts'
 // Tests start hundreds of processes and threads of the same sources. What one of them compiled the others read, which takes half a second
 // of each start away.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/almanac-tests', import.meta.url))
+
+// Nothing that a test starts may connect elsewhere than to this machine.
+const guard = fileURLToPath(new URL('test/socket-guard.cjs', import.meta.url))
+process.env.ALMANAC_TESTS_CONNECTIONS ??= join(tmpdir(), `almanac-connections-${process.pid}`)
+if (!process.env.NODE_OPTIONS?.includes(guard))
+  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --require=${JSON.stringify(guard)}`.trim()
 
 // A store that is made or closed waits for the disk. Stores of tests lie in memory where it has room for all that suites
 // write at once; before a release they lie on the disk, as those of users do.
@@ -64,7 +72,10 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // From the beginning as much as V8 would take after a while: most of these processes end before that.
     execArgv: ['--min-semi-space-size=16'],
-    setupFiles: process.env.ALMANAC_TESTS_TIMES === undefined ? [] : ['test/suite-times.ts'],
+    setupFiles: [
+      'test/local-connections.ts',
+      ...(process.env.ALMANAC_TESTS_TIMES === undefined ? [] : ['test/suite-times.ts']),
+    ],
     sequence: { sequencer: LongestFirst },
     projects: [
       {

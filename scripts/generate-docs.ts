@@ -266,6 +266,11 @@ const sections: { title: string; text: string; has: (path: readonly string[]) =>
   { title: 'Limits', text: '', has: path => path[0] === 'limits' },
   { title: 'Changes', text: '', has: path => path[0] === 'changes' },
   {
+    title: 'Metadata',
+    text: '<!-- also: ipfs, arweave, gateway, pictures, images, media -->\n\nNothing is fetched from the web unless one of the first four is set: [metadata from the web](annotations.md#metadata-from-the-web).',
+    has: path => path[0] === 'metadata',
+  },
+  {
     title: 'Browsers and logs',
     text: '<!-- also: logs, log, log file, where are the logs, verbose, debug -->',
     has: path => path[0] === 'cors' || path[0] === 'log',

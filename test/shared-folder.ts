@@ -18,7 +18,9 @@ export async function setup(): Promise<void> {
   const shared = mkdtempSync(join(tmpdir(), 'almanac-shared-'))
   Object.assign(process.env, { ALMANAC_TESTS_SERVICE: service, ALMANAC_TESTS_SHARED: shared })
   const removeFolders = () => {
-    for (const folder of [service, shared]) rmSync(folder, { recursive: true, force: true })
+    const notes = process.env.ALMANAC_TESTS_CONNECTIONS
+    for (const each of [service, shared, ...(notes === undefined ? [] : [notes])])
+      rmSync(each, { recursive: true, force: true })
   }
   // A run that is interrupted ends without the teardown.
   process.once('exit', removeFolders)

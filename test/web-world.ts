@@ -10,6 +10,7 @@ import { base32, base58 } from '@scure/base'
 import { realClock } from '../src/abort.ts'
 import { type WebBudget, WebReader, type WebSettings } from '../src/api/media/web-reader.ts'
 import { createLog } from '../src/log.ts'
+import { contentIdOf } from '../src/query/metadata/content-hash.ts'
 import { DailyBudget } from '../src/rpc/daily-budget.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
@@ -86,12 +87,13 @@ export function gatewayOf(
   contents: readonly Content[],
   files: Readonly<Record<string, string | Buffer>> = {},
 ): RequestListener {
-  const blocks = new Map(contents.map(({ id, block }) => [id, block]))
-  // A link names a file of the older kind by its hash alone: gateways know both.
+  // By the hash alone: the same block has names of two kinds.
+  const hashOf = (id: string) => contentIdOf(id)?.digest.toString('hex')
+  const blocks = new Map(contents.map(({ id, block }) => [hashOf(id), block]))
   return (request, response) => {
     const url = new URL(request.url!, 'http://x')
     const [, , id = ''] = url.pathname.split('/')
-    const block = url.searchParams.get('format') === 'raw' ? blocks.get(id) : undefined
+    const block = url.searchParams.get('format') === 'raw' ? blocks.get(hashOf(id)) : undefined
     const file = files[decodeURIComponent(url.pathname)]
     if (block !== undefined) response.end(block)
     else if (file !== undefined && !url.searchParams.has('format')) response.end(file)

@@ -192,6 +192,20 @@ export interface paths {
      */
     get: operations["getNFTTokenIdOwnersV22"];
   };
+  "/api/v2/nft/{address}/{token_id}/metadata/resync": {
+    /**
+     * Read metadata again
+     * @description Reads the URI of a token from its contract again, and what it points to where the operator permits it (`metadata` in the configuration). Use it after a collection reveals its art. 404: the token has no owner, or, with `mode=sync`, its metadata could not be read.
+     */
+    get: operations["reSyncMetadata"];
+  };
+  "/api/v2.2/nft/{address}/{token_id}/metadata/resync": {
+    /**
+     * Read metadata again
+     * @description Reads the URI of a token from its contract again, and what it points to where the operator permits it (`metadata` in the configuration). Use it after a collection reveals its art. 404: the token has no owner, or, with `mode=sync`, its metadata could not be read.
+     */
+    get: operations["reSyncMetadataV22"];
+  };
   "/api/v2/nft/{address}/{token_id}/stats": {
     /**
      * NFT stats
@@ -540,7 +554,7 @@ export interface paths {
   "/nft/{network}/{address}/metadata": {
     /**
      * Metadata of a Solana NFT
-     * @description What the chain says of the mint of an NFT: its name, symbol, standard, supply and Metaplex facts, such as the address of its metadata file. Nothing is fetched from the web. 404: there is no such mint.
+     * @description What the chain says of the mint of an NFT: its name, symbol, standard, supply and Metaplex facts, such as the address of its metadata file, and what that file says where the operator permits fetching it. 404: there is no such mint.
      */
     get: operations["getSolanaNftMetadata"];
   };
@@ -947,8 +961,13 @@ export interface components {
       symbol: string | null;
       /** @description Where the contract says that the metadata is; null if it was not read. */
       token_uri: string | null;
-      /** @description JSON as text, where the URI itself holds it. */
+      /** @description JSON as text: what the URI holds, or what was fetched where the operator permits it. */
       metadata: string | null;
+      /**
+       * @description `hash`: it has the hash that its address names. `gateway`: the host that was asked said so.
+       * @enum {string}
+       */
+      metadata_evidence?: "hash" | "gateway";
       /** @description Only with `normalizeMetadata=true`, where the metadata is known. */
       normalized_metadata?: {
         /** @description Name of the token. */
@@ -991,7 +1010,7 @@ export interface components {
       verified_collection: boolean | ("true" | "false");
       /** @description Only with `media_items=true`: the picture of the token; null where it names none. */
       media?: ({
-        /** @description Type of the picture, where the token URI holds it. */
+        /** @description Type of the picture, where it is known: by its bytes where it was fetched. */
         mimetype?: string;
         /**
          * @description What it is.
@@ -999,14 +1018,48 @@ export interface components {
          */
         category?: "image" | "video" | "audio";
         /**
-         * @description `success`: the token URI holds it. `processing`: the contract is being asked. `host_unavailable`: it lies elsewhere, and no host is asked. `temporarily_unavailable`: the list is too large; ask for the token alone.
+         * @description `success`: the token URI holds it, or it was fetched. `processing`: the contract or a host is being asked. `host_unavailable`: it lies elsewhere, and no host that the operator permits has it. `temporarily_unavailable`: a host did not answer, or the list is too large; ask for the token alone, or later.
          * @enum {string}
          */
         status: "success" | "processing" | "unsupported_media" | "invalid_url" | "host_unavailable" | "temporarily_unavailable";
         /** @description A link that needs no key and works for at least 12 hours; of what lies elsewhere what the token says. */
         original_media_url?: string;
-        /** @description When the contract was asked. */
+        /** @description When the contract or the host was asked. */
         updatedAt?: string;
+        /** @description Size of what was fetched. */
+        bytes?: number;
+        /**
+         * @description `hash`: it has the hash that its address names. `gateway`: the host that was asked said so.
+         * @enum {string}
+         */
+        evidence?: "hash" | "gateway";
+        /** @description Of what lies elsewhere: links of this service, which need no key. All three are the picture as it is. */
+        media_collection?: {
+          low: {
+            /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
+            url: string;
+            /** @description In pixels; 0 where it is not known. */
+            width: number;
+            /** @description In pixels; 0 where it is not known. */
+            height: number;
+          };
+          medium: {
+            /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
+            url: string;
+            /** @description In pixels; 0 where it is not known. */
+            width: number;
+            /** @description In pixels; 0 where it is not known. */
+            height: number;
+          };
+          high: {
+            /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
+            url: string;
+            /** @description In pixels; 0 where it is not known. */
+            width: number;
+            /** @description In pixels; 0 where it is not known. */
+            height: number;
+          };
+        };
       }) | null;
     };
     ContractNfts: {
@@ -2367,6 +2420,13 @@ export interface components {
         };
       };
     };
+    MetadataResync: {
+      /**
+       * @description `pending`: it is being read. `completed`: it was read.
+       * @enum {string}
+       */
+      status: "pending" | "completed";
+    };
     NamedTransfer: {
       /** @description Number of the block. */
       block_number: string;
@@ -2508,8 +2568,13 @@ export interface components {
       symbol: string | null;
       /** @description Where the contract says that the metadata is; null if it was not read. */
       token_uri: string | null;
-      /** @description JSON as text, where the URI itself holds it. */
+      /** @description JSON as text: what the URI holds, or what was fetched where the operator permits it. */
       metadata: string | null;
+      /**
+       * @description `hash`: it has the hash that its address names. `gateway`: the host that was asked said so.
+       * @enum {string}
+       */
+      metadata_evidence?: "hash" | "gateway";
       /** @description Only with `normalizeMetadata=true`, where the metadata is known. */
       normalized_metadata?: {
         /** @description Name of the token. */
@@ -2552,7 +2617,7 @@ export interface components {
       verified_collection: boolean | ("true" | "false");
       /** @description Only with `media_items=true`: the picture of the token; null where it names none. */
       media?: ({
-        /** @description Type of the picture, where the token URI holds it. */
+        /** @description Type of the picture, where it is known: by its bytes where it was fetched. */
         mimetype?: string;
         /**
          * @description What it is.
@@ -2560,14 +2625,48 @@ export interface components {
          */
         category?: "image" | "video" | "audio";
         /**
-         * @description `success`: the token URI holds it. `processing`: the contract is being asked. `host_unavailable`: it lies elsewhere, and no host is asked. `temporarily_unavailable`: the list is too large; ask for the token alone.
+         * @description `success`: the token URI holds it, or it was fetched. `processing`: the contract or a host is being asked. `host_unavailable`: it lies elsewhere, and no host that the operator permits has it. `temporarily_unavailable`: a host did not answer, or the list is too large; ask for the token alone, or later.
          * @enum {string}
          */
         status: "success" | "processing" | "unsupported_media" | "invalid_url" | "host_unavailable" | "temporarily_unavailable";
         /** @description A link that needs no key and works for at least 12 hours; of what lies elsewhere what the token says. */
         original_media_url?: string;
-        /** @description When the contract was asked. */
+        /** @description When the contract or the host was asked. */
         updatedAt?: string;
+        /** @description Size of what was fetched. */
+        bytes?: number;
+        /**
+         * @description `hash`: it has the hash that its address names. `gateway`: the host that was asked said so.
+         * @enum {string}
+         */
+        evidence?: "hash" | "gateway";
+        /** @description Of what lies elsewhere: links of this service, which need no key. All three are the picture as it is. */
+        media_collection?: {
+          low: {
+            /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
+            url: string;
+            /** @description In pixels; 0 where it is not known. */
+            width: number;
+            /** @description In pixels; 0 where it is not known. */
+            height: number;
+          };
+          medium: {
+            /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
+            url: string;
+            /** @description In pixels; 0 where it is not known. */
+            width: number;
+            /** @description In pixels; 0 where it is not known. */
+            height: number;
+          };
+          high: {
+            /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
+            url: string;
+            /** @description In pixels; 0 where it is not known. */
+            width: number;
+            /** @description In pixels; 0 where it is not known. */
+            height: number;
+          };
+        };
       }) | null;
       /** @description Who owns it. */
       owner_of: string;
@@ -2596,8 +2695,13 @@ export interface components {
       symbol: string | null;
       /** @description Where the contract says that the metadata is; null if it was not read. */
       token_uri: string | null;
-      /** @description JSON as text, where the URI itself holds it. */
+      /** @description JSON as text: what the URI holds, or what was fetched where the operator permits it. */
       metadata: string | null;
+      /**
+       * @description `hash`: it has the hash that its address names. `gateway`: the host that was asked said so.
+       * @enum {string}
+       */
+      metadata_evidence?: "hash" | "gateway";
       /** @description Only with `normalizeMetadata=true`, where the metadata is known. */
       normalized_metadata?: {
         /** @description Name of the token. */
@@ -2640,7 +2744,7 @@ export interface components {
       verified_collection: boolean | ("true" | "false");
       /** @description Only with `media_items=true`: the picture of the token; null where it names none. */
       media?: ({
-        /** @description Type of the picture, where the token URI holds it. */
+        /** @description Type of the picture, where it is known: by its bytes where it was fetched. */
         mimetype?: string;
         /**
          * @description What it is.
@@ -2648,14 +2752,48 @@ export interface components {
          */
         category?: "image" | "video" | "audio";
         /**
-         * @description `success`: the token URI holds it. `processing`: the contract is being asked. `host_unavailable`: it lies elsewhere, and no host is asked. `temporarily_unavailable`: the list is too large; ask for the token alone.
+         * @description `success`: the token URI holds it, or it was fetched. `processing`: the contract or a host is being asked. `host_unavailable`: it lies elsewhere, and no host that the operator permits has it. `temporarily_unavailable`: a host did not answer, or the list is too large; ask for the token alone, or later.
          * @enum {string}
          */
         status: "success" | "processing" | "unsupported_media" | "invalid_url" | "host_unavailable" | "temporarily_unavailable";
         /** @description A link that needs no key and works for at least 12 hours; of what lies elsewhere what the token says. */
         original_media_url?: string;
-        /** @description When the contract was asked. */
+        /** @description When the contract or the host was asked. */
         updatedAt?: string;
+        /** @description Size of what was fetched. */
+        bytes?: number;
+        /**
+         * @description `hash`: it has the hash that its address names. `gateway`: the host that was asked said so.
+         * @enum {string}
+         */
+        evidence?: "hash" | "gateway";
+        /** @description Of what lies elsewhere: links of this service, which need no key. All three are the picture as it is. */
+        media_collection?: {
+          low: {
+            /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
+            url: string;
+            /** @description In pixels; 0 where it is not known. */
+            width: number;
+            /** @description In pixels; 0 where it is not known. */
+            height: number;
+          };
+          medium: {
+            /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
+            url: string;
+            /** @description In pixels; 0 where it is not known. */
+            width: number;
+            /** @description In pixels; 0 where it is not known. */
+            height: number;
+          };
+          high: {
+            /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
+            url: string;
+            /** @description In pixels; 0 where it is not known. */
+            width: number;
+            /** @description In pixels; 0 where it is not known. */
+            height: number;
+          };
+        };
       }) | null;
       /** @description Who owns it. */
       owner_of: string;
@@ -2893,6 +3031,24 @@ export interface components {
         /** @description Whether the mint has a master edition. */
         masterEdition: boolean;
       };
+      /** @description Of the metadata file, as are the next ones: only where it was fetched. */
+      description?: string | number | boolean | null;
+      /** @description Where its picture is. */
+      image?: string | number | boolean | null;
+      /** @description A page about it. */
+      externalUrl?: string | number | boolean | null;
+      /** @description Where its film or sound is. */
+      animationUrl?: string | number | boolean | null;
+      /** @description Its traits. */
+      attributes?: ({
+          traitType: string | number | boolean | null;
+          value: string | number | boolean | null;
+        })[];
+      /**
+       * @description `hash`: it has the hash that its address names. `gateway`: the host that was asked said so.
+       * @enum {string}
+       */
+      metadataEvidence?: "hash" | "gateway";
     };
     SolanaTokenMetadata: {
       /** @description Address of the mint. */
@@ -6503,6 +6659,158 @@ export interface operations {
     };
   };
   /**
+   * Read metadata again
+   * @description Reads the URI of a token from its contract again, and what it points to where the operator permits it (`metadata` in the configuration). Use it after a collection reveals its art. 404: the token has no owner, or, with `mode=sync`, its metadata could not be read.
+   */
+  reSyncMetadata: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description What to read again. `uri`: the URI from the contract, and then the metadata; `metadata`: what the known URI points to.
+         * @example uri
+         */
+        flag?: "uri" | "metadata";
+        /**
+         * @description `sync`: the answer waits until it is done.
+         * @example async
+         */
+        mode?: "async" | "sync";
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description With `mode=sync`: it was read again. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["MetadataResync"];
+        };
+      };
+      /** @description It is being read again. */
+      202: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["MetadataResync"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Read metadata again
+   * @description Reads the URI of a token from its contract again, and what it points to where the operator permits it (`metadata` in the configuration). Use it after a collection reveals its art. 404: the token has no owner, or, with `mode=sync`, its metadata could not be read.
+   */
+  reSyncMetadataV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description What to read again. `uri`: the URI from the contract, and then the metadata; `metadata`: what the known URI points to.
+         * @example uri
+         */
+        flag?: "uri" | "metadata";
+        /**
+         * @description `sync`: the answer waits until it is done.
+         * @example async
+         */
+        mode?: "async" | "sync";
+      };
+      path: {
+        /**
+         * @description Address of the NFT contract.
+         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         */
+        address: string;
+        /**
+         * @description Token id, decimal or as `0x` and hex digits, without leading zeros.
+         * @example 6955
+         */
+        token_id: string;
+      };
+    };
+    responses: {
+      /** @description With `mode=sync`: it was read again. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["MetadataResync"];
+        };
+      };
+      /** @description It is being read again. */
+      202: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["MetadataResync"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
    * NFT stats
    * @description How many wallets own one token, and how often it moved.
    */
@@ -9705,13 +10013,13 @@ export interface operations {
   };
   /**
    * Metadata of a Solana NFT
-   * @description What the chain says of the mint of an NFT: its name, symbol, standard, supply and Metaplex facts, such as the address of its metadata file. Nothing is fetched from the web. 404: there is no such mint.
+   * @description What the chain says of the mint of an NFT: its name, symbol, standard, supply and Metaplex facts, such as the address of its metadata file, and what that file says where the operator permits fetching it. 404: there is no such mint.
    */
   getSolanaNftMetadata: {
     parameters: {
       query?: {
         /**
-         * @description Accepted for compatibility; changes nothing. Nothing is fetched from the web.
+         * @description Accepted for compatibility; changes nothing. The answer names the picture; it is not fetched.
          * @example false
          */
         mediaItems?: boolean;

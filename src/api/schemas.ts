@@ -436,7 +436,18 @@ const mintFields = {
       'Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority.',
     ),
 }
-export const solanaNftMetadata = z.object(mintFields)
+export const solanaNftMetadata = z.object({
+  ...mintFields,
+  description: plainValue.optional().describe('Of the metadata file, as are the next ones: only where it was fetched.'),
+  image: plainValue.optional().describe('Where its picture is.'),
+  externalUrl: plainValue.optional().describe('A page about it.'),
+  animationUrl: plainValue.optional().describe('Where its film or sound is.'),
+  attributes: z
+    .array(z.object({ traitType: plainValue, value: plainValue }))
+    .optional()
+    .describe('Its traits.'),
+  metadataEvidence: evidence.optional(),
+})
 export const solanaTokenMetadata = z.object({
   ...mintFields,
   decimals: decimal.describe('By how many digits the units differ.'),

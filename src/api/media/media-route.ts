@@ -2,14 +2,12 @@
 // operator permits it. It never sends a page.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { within } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
 import { mediaOf, svgType } from '../../query/metadata/token-media.ts'
 import { metadataOf } from '../../query/metadata/token-metadata.ts'
 import { pictureAddressOf } from '../../query/metadata/token-uris.ts'
-import { type WebAddress, webAddressOf } from '../../query/metadata/web-address.ts'
-import { jsonType, type WebFacts } from '../../query/metadata/web-facts.ts'
-import type { WebFact } from '../../store/web-fact-store.ts'
+import { webAddressOf } from '../../query/metadata/web-address.ts'
+import { factFromWeb, jsonType } from '../../query/metadata/web-facts.ts'
 import { overloaded } from '../admission-queue.ts'
 import { type Answer, type Handler, matchesTag } from '../answer.ts'
 import type { Context } from '../context.ts'
@@ -18,7 +16,7 @@ import type { MediaToken } from './media-links.ts'
 
 /** A browser shows its own box meanwhile; the next look finds the picture. */
 const fetchWaitMs = 10_000
-const contentBytesMax = 64 * 2 ** 20
+const metadataBytesMax = 4 * 2 ** 20
 
 type Picture = { type: string; bytes: Buffer<ArrayBuffer>; tag: string }
 
@@ -75,7 +73,7 @@ async function heldOrFetched(context: Context, token: MediaToken, tokenUri: stri
   const details: Parameters<typeof pictureAddressOf>[0] = { tokenUri, metadata: metadataOf(tokenUri) }
   const place = details.metadata === undefined ? webAddressOf(tokenUri) : undefined
   if (web !== undefined && place !== undefined) {
-    const fact = await whole(web, place)
+    const [fact] = await web.stored([place], metadataBytesMax)
     details.web = { address: place, fact }
     if (fact?.status === 'success' && fact.type === jsonType) details.metadata = fact.content?.toString()
   }
@@ -86,22 +84,13 @@ async function heldOrFetched(context: Context, token: MediaToken, tokenUri: stri
   }
   const address = pictureAddressOf(details, token.tokenId)?.address
   if (web === undefined || address === undefined || token.payer === undefined) return undefined
-  let fact = await whole(web, address)
-  if (fact === undefined || web.isOld(fact, Date.now())) {
-    const { id, isLimited } = token.payer
-    // The link was given to this key: what it may have indexed a day is not counted here, its share of bytes is.
-    const key = { id, indexPerDay: isLimited ? 1 : undefined, indexWaiting: undefined }
-    const fetched = web.fetch(address, { purpose: 'picture', key })
-    if (fetched !== undefined && fact === undefined)
-      await queue.withoutSlot(() => within(fetchWaitMs, fetched).catch(() => {}))
-    fact = (await whole(web, address)) ?? fact
-  }
+  const { id, isLimited } = token.payer
+  // The link was given to this key: what it may have indexed a day is not counted here, its share of bytes is.
+  const key = { id, indexPerDay: isLimited ? 1 : undefined, indexWaiting: undefined }
+  const wait = (waiting: () => Promise<unknown>) => queue.withoutSlot(waiting)
+  const fact = await factFromWeb(web, address, { purpose: 'picture', key, waitMs: fetchWaitMs, wait })
   if (fact?.status !== 'success' || fact.type === null || fact.type === jsonType) return undefined
   return fact.content && { type: fact.type, bytes: fact.content }
-}
-
-async function whole(web: WebFacts, address: WebAddress): Promise<WebFact | undefined> {
-  return (await web.stored([address], contentBytesMax))[0]
 }
 
 function pictureAnswer({ unsent }: Context, { type, bytes, tag }: Picture, request: ApiRequest): Answer {

@@ -3,8 +3,13 @@
 import type { Admission } from '../../keys/gatekeeper.ts'
 import type { MetaplexFacts, MintFacts } from '../../model.ts'
 import { plainName } from '../../plain-text.ts'
+import type { IndexingKey } from '../../query/freshen.ts'
+import { normalizedMetadataOf } from '../../query/metadata/token-metadata.ts'
+import { webAddressOf } from '../../query/metadata/web-address.ts'
+import { factFromWeb, jsonType } from '../../query/metadata/web-facts.ts'
 import { mintOf, noSuchMint } from '../../query/mint-metadata.ts'
 import { readyAnswer } from '../answer.ts'
+import type { Context } from '../context.ts'
 import { inPath, inQuery, jsonSuccess, mintHeaders, solanaErrors } from '../openapi-parts.ts'
 import { perform } from '../operation.ts'
 import { type Parameter, QueryText, readParameter } from '../params.ts'
@@ -21,17 +26,20 @@ type MetadataView = {
   address: Parameter<Uint8Array>
   flags: readonly Parameter<boolean>[]
   body: (mint: string, facts: MintFacts) => object
+  /** Shows what the metadata file says too. */
+  withFile?: true
 }
 
 export const nftMetadata = metadataRoute({
   id: 'getSolanaNftMetadata',
   summary: 'Metadata of a Solana NFT',
   description:
-    'What the chain says of the mint of an NFT: its name, symbol, standard, supply and Metaplex facts, such as the address of its metadata file. Nothing is fetched from the web. 404: there is no such mint.',
+    'What the chain says of the mint of an NFT: its name, symbol, standard, supply and Metaplex facts, such as the address of its metadata file, and what that file says where the operator permits fetching it. 404: there is no such mint.',
   schema: 'SolanaNftMetadata',
   address: pubkeyParameter('Mint of the NFT.', '9PN8gNqJy5mVnr8PJSaiKULG2inbTZxm4Xwgc2LM6x5Z'),
-  flags: [flagWithoutEffect('mediaItems', 'Nothing is fetched from the web')],
+  flags: [flagWithoutEffect('mediaItems', 'The answer names the picture; it is not fetched')],
   body: shared,
+  withFile: true,
 })
 
 export const tokenMetadata = metadataRoute({
@@ -50,7 +58,7 @@ export const tokenMetadata = metadataRoute({
   }),
 })
 
-function metadataRoute({ id, summary, description, schema, address, flags, body }: MetadataView): RouteParts {
+function metadataRoute({ id, summary, description, schema, address, flags, body, withFile }: MetadataView): RouteParts {
   return {
     answer: context => {
       const work = async (request: ApiRequest, { key }: Admission) => {
@@ -60,7 +68,9 @@ function metadataRoute({ id, summary, description, schema, address, flags, body 
         const query = new QueryText(request.query)
         for (const flag of flags) query.optional(flag)
         const answer = await mintOf({ network: asked, mint }, { key, freshen: context.freshen })
-        const json = Buffer.from(JSON.stringify(body(text, answer.facts))) as Buffer<ArrayBuffer>
+        const file = withFile && (await fileOf(context, answer.facts, key))
+        const shown = { ...body(text, answer.facts), ...file }
+        const json = Buffer.from(JSON.stringify(shown)) as Buffer<ArrayBuffer>
         // The age changes by the second, and an indexer may have to read the mint again.
         return { ready: readyAnswer({ headers: readingHeaders(answer), body: json }), keep: false }
       }
@@ -102,6 +112,23 @@ function shownMetaplex({ uri, updateAuthority, primarySaleHappened, ...facts }: 
     primarySaleHappened: primarySaleHappened ? 1 : 0,
     isMutable,
     masterEdition,
+  }
+}
+
+const fileWaitMs = 1_000
+
+/** What the metadata file says, where the operator permits fetching it. */
+async function fileOf({ web, queue }: Context, { metaplex }: MintFacts, key: IndexingKey) {
+  const address = metaplex === null ? undefined : webAddressOf(plainName(metaplex.uri))
+  if (web === undefined || address === undefined || !web.mayAsk(address)) return undefined
+  const wait = (waiting: () => Promise<unknown>) => queue.withoutSlot(waiting)
+  const fact = await factFromWeb(web, address, { purpose: 'metadata', key, waitMs: fileWaitMs, wait })
+  if (fact?.status !== 'success' || fact.type !== jsonType || fact.content === undefined) return undefined
+  const { description, image, external_url, animation_url, attributes } = normalizedMetadataOf(fact.content.toString())
+  return {
+    ...{ description, image, externalUrl: external_url, animationUrl: animation_url },
+    attributes: attributes.map(({ trait_type, value }) => ({ traitType: trait_type, value })),
+    metadataEvidence: fact.evidence,
   }
 }
 

@@ -10,8 +10,12 @@ type Pictured = Pick<Schemas['NftOwner'], 'token_id' | 'possible_spam' | 'media'
 
 /** Undefined where there is none to show. Tokens that are sent to strangers draw nothing on their pages. */
 export function pictureOf({ possible_spam, media }: Pictured): string | undefined {
-  if (isSet(possible_spam) || media?.status !== 'success' || media.category !== 'image') return undefined
-  const link = URL.parse(media.original_media_url ?? '')
+  if (isSet(possible_spam) || media == null) return undefined
+  // Of what lies on the web: opening the link has it fetched.
+  const fetched = media.media_collection?.medium.url
+  const isThere = media.status === 'success' && media.category === 'image'
+  if (!isThere && !(media.status === 'processing' && fetched !== undefined)) return undefined
+  const link = URL.parse(fetched ?? media.original_media_url ?? '')
   // By the path alone: behind a proxy the service may not know its own scheme.
   return link?.pathname.startsWith('/media/') ? link.pathname + link.search : undefined
 }
