@@ -53,6 +53,14 @@ export async function fillEveryPart(url: string): Promise<void> {
   })
   await store.addUse([{ keyId: 'k', day: '2026-01-01', operation: 'x', count: 3 }])
   await store.watchContract(seeded.chains.eth, seeded.collection, { from: 12 })
+  for (const at of [1, 2])
+    await store.putWebFact(
+      {
+        ...{ name: Buffer.alloc(32, at), status: 'success', evidence: 'hash', type: 'image/png', size: at, width: at },
+        ...{ height: null, readAtMs: at, content: Buffer.alloc(at, 0xff) },
+      },
+      { bytesMax: 2 ** 30 },
+    )
   await store.putCheckpoint('feed', 'here')
   await store.close()
 }

@@ -1,4 +1,5 @@
 // What every engine of the store must do, whatever it stores in. Nothing here may know an engine.
+import { createHash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Address, type Block, type ChainId, type Hash, type TransferRow, zeroAddress } from '../src/model.ts'
@@ -11,6 +12,7 @@ import { changesKept, everyAddress } from '../src/store/label-changes.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
 import type { Holding, ReadOwner } from '../src/store/solana-store.ts'
 import type { ColdCommit, HotBlock, Store } from '../src/store/store.ts'
+import type { WebFact } from '../src/store/web-fact-store.ts'
 import { holdingRows } from './holding-rows.ts'
 import { compareIndexes, compareTransfersAt } from './index-reads.ts'
 import { pageOfParties, textsOf } from './labelled-page.ts'
@@ -1707,6 +1709,34 @@ export function storeContract(
         ]
         await store.annotate({ tokenUris: { chain: eth, uris: [uris[0]!, ...changed] } })
         expect((await store.tokenUris(eth, uris)).sort(byTime)).toEqual([uris[1], ...changed])
+      })
+
+      test('what was fetched comes back as it was given, within a bound on all of it', async () => {
+        const fact = (at: number, size = 100_000): WebFact => ({
+          ...{ name: createHash('sha256').update(`${at}`).digest(), status: 'success', evidence: 'gateway' },
+          ...{ type: 'image/png', size, width: 4, height: null, readAtMs: at },
+          content: size === 0 ? undefined : (Buffer.alloc(size, at) as Buffer<ArrayBuffer>),
+        })
+        const namesOf = (facts: readonly WebFact[]) => facts.map(({ name }) => name)
+        const two = [fact(1), { ...fact(2, 0), status: 'host_unavailable', type: null } as WebFact]
+        expect(await store.webFacts(namesOf(two), 2 ** 20)).toEqual([])
+        const revision = store.revision()
+        for (const each of two) await store.putWebFact(each, { bytesMax: 2 ** 30 })
+        expect(store.revision()).toBe(revision)
+        const byTime = (a: WebFact, b: WebFact) => a.readAtMs - b.readAtMs
+        expect((await store.webFacts(namesOf(two), 100_000)).sort(byTime)).toEqual(two)
+        const [short] = (await store.webFacts(namesOf(two), 99_999)).sort(byTime)
+        expect(short).toEqual({ ...two[0], content: undefined })
+        await store.putWebFact({ ...two[0]!, evidence: 'hash' }, { bytesMax: 2 ** 30, seen: true })
+        expect(store.revision()).not.toBe(revision)
+        expect(await store.webFacts(namesOf([two[0]!]), 0)).toMatchObject([{ evidence: 'hash' }])
+        const many = Array.from({ length: 40 }, (_, at) => fact(at + 10))
+        for (const each of many) await store.putWebFact(each, { bytesMax: 1_000_000 })
+        const left = (await store.webFacts(namesOf([...two, ...many]), 0)).map(({ readAtMs }) => readAtMs)
+        expect(left.length).toBeLessThanOrEqual(10)
+        expect(left.length).toBeGreaterThan(5)
+        expect(Math.max(...left)).toBe(49)
+        expect(Math.min(...left)).toBe(50 - left.length)
       })
 
       test('verified names are those of verified contracts and of their labels', async () => {

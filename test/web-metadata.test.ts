@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { issueKey } from '../src/keys/keys.ts'
 import { webAddressOf } from '../src/query/metadata/web-address.ts'
-import { factNameOf } from '../src/query/metadata/web-facts.ts'
 import type { Store } from '../src/store/store.ts'
 import { apes, chain, fillFinal, plainRow } from './plain-rows.ts'
 import {
@@ -283,22 +282,4 @@ test('hostile hosts and hostile metadata: bounded, said as what they are, and no
     await hostile.close()
     await inner.close()
   }
-})
-
-test('what is kept has a bound: the oldest go first', async () => {
-  const address = (name: string) => webAddressOf(`ar://${name.padEnd(43, 'x')}`)!
-  const fact = (name: string, readAtMs: number) => ({
-    ...{ name: factNameOf(address(name)), status: 'success' as const, evidence: 'gateway' as const, readAtMs },
-    ...{ type: 'image/png', size: 100_000, width: 1, height: 1, content: Buffer.alloc(100_000) },
-  })
-  for (let at = 0; at < 40; at++) await world.store.putWebFact(fact(`kept${at}`, at), { bytesMax: 1_000_000 })
-  const kept = await world.web.stored(
-    Array.from({ length: 40 }, (_, at) => address(`kept${at}`)),
-    2 ** 20,
-  )
-  const left = kept.flatMap((each, at) => (each === undefined ? [] : [at]))
-  expect(left.length).toBeLessThanOrEqual(10)
-  expect(left.length).toBeGreaterThan(5)
-  expect(left.at(-1)).toBe(39)
-  expect(kept[39]!.content).toHaveLength(100_000)
 })
