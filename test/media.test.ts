@@ -204,6 +204,13 @@ inBrowser('the console shows pictures, and quiet boxes where there are none', { 
   const browser: Browser = await launchBrowser()
   try {
     const page = await browser.newPage()
+    // As browsers measure it: what moved while nobody touched anything.
+    await page.addInitScript(`window.shifted = 0; new PerformanceObserver(list => {
+      for (const each of list.getEntries()) if (!each.hadRecentInput) window.shifted += each.value
+    }).observe({ type: 'layout-shift', buffered: true })`)
+    const shifted = async (): Promise<void> => {
+      expect(await page.evaluate<number>('window.shifted')).toBeLessThanOrEqual(0.02)
+    }
     const to = async (path: string) => {
       await page.goto('about:blank')
       await page.goto(`${api.url}/#key=${api.key}&${path}`, { waitUntil: 'commit' })
@@ -217,10 +224,12 @@ inBrowser('the console shows pictures, and quiet boxes where there are none', { 
     const sizes =
       "Array.from(document.querySelectorAll('.gallery .picture'), box => box.clientWidth + ' ' + box.clientHeight)"
     expect(new Set(await page.evaluate<string[]>(sizes)).size).toBe(1)
+    await shifted()
     await page.getByRole('tab', { name: 'Table' }).click()
     await expect.poll(() => page.locator('tbody tr').count()).toBe(12)
     await to(`/token/eth/${apes}/1`)
     await expect.poll(() => page.evaluate('document.querySelector(".picture.large img")?.naturalWidth')).toBe(60)
+    await shifted()
     await to(`/token/eth/${apes}/7`)
     await page.getByRole('heading', { name: '#7' }).waitFor()
     expect(await page.locator('.picture.large').textContent()).toBe('#7')

@@ -1,10 +1,15 @@
 // What lies off chain, as an operator permits it: fetched when it is asked for, checked where its address has a hash, kept
 // within bounds; and hosts and metadata that mean harm.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { solanaNftMetadata } from '../src/api/schemas.ts'
+import { readConsole } from '../src/cli/service/built-pages.ts'
 import { issueKey } from '../src/keys/keys.ts'
 import { webAddressOf } from '../src/query/metadata/web-address.ts'
 import type { Store } from '../src/store/store.ts'
+import { browserPath, browserRequired, launchBrowser } from './browser.ts'
+import { pagesAreBuilt } from './built-pages.ts'
 import { apes, chain, fillFinal, plainRow } from './plain-rows.ts'
+import { serveApi } from './served-api.ts'
 import {
   fileContent,
   folderContent,
@@ -65,6 +70,7 @@ const broken = tokenOf('ipfs:///')
 let gateway: Gateway
 let world: WebWorld
 beforeAll(async () => {
+  await pagesAreBuilt()
   const parts = [rawContent(png.subarray(0, 40)), rawContent(png.subarray(40))]
   gateway = await startServer(
     gatewayOf([picture, art, one, two, folder, ...parts], {
@@ -150,6 +156,61 @@ test('a list shows the same, and so do several at once', async () => {
   const headers = { 'x-api-key': world.api.key, 'content-type': 'application/json' }
   const answer = await fetch(`${world.api.url}/api/v2.2/nft/getMultipleNFTs`, { method: 'POST', headers, body })
   expect(await answer.json()).toMatchObject([{ normalized_metadata: { name: 'One' }, metadata_evidence: 'hash' }])
+})
+
+test.runIf(browserPath !== undefined || browserRequired)(
+  'the console shows a picture that is fetched when it is looked at',
+  { timeout: 60_000 },
+  async () => {
+    const late = rawContent(json({ name: 'Late', image: `ipfs://${art.id}` }))
+    const id = tokenOf(`ipfs://${late.id}`)
+    const other = await startServer(
+      gatewayOf([late, art, rawContent(png.subarray(0, 40)), rawContent(png.subarray(40))]),
+    )
+    const its = await startWebWorld({ settings: { ipfs: [other.url] }, fill, parts: { console: readConsole() } })
+    const browser = await launchBrowser()
+    try {
+      const page = await browser.newPage()
+      const foreign: string[] = []
+      page.on('request', request => {
+        if (!request.url().startsWith(its.api.url) && /^https?:/.test(request.url())) foreign.push(request.url())
+      })
+      await page.goto(`${its.api.url}/#key=${its.api.key}&/token/eth/${apes}/${id}`, { waitUntil: 'commit' })
+      await expect.poll(() => page.evaluate('document.querySelector(".picture.large img")?.naturalWidth')).toBe(1)
+      expect(foreign).toEqual([])
+    } finally {
+      await browser.close()
+      await its.close()
+      await other.close()
+    }
+  },
+)
+
+test('the metadata file of a mint of Solana, where a gateway has it', async () => {
+  const metaplex = {
+    ...{ uri: `ipfs://${one.id}\0\0`, masterEdition: true, isMutable: false, primarySaleHappened: true },
+    ...{ sellerFeeBasisPoints: 500, updateAuthority: '11111111111111111111111111111111' },
+  }
+  const facts = {
+    ...{ decimals: 0, supply: '1', displayedSupply: '1', name: 'One', symbol: 'O', tokenStandard: 0 },
+    ...{ mintAuthority: null, metaplex },
+  }
+  const freshen = { mint: async () => ({ slot: 1, readAtMs: Date.now(), facts }) }
+  const its = await startWebWorld({ settings: { ipfs: [gateway.url] }, fill, parts: { freshen } })
+  const plain = await serveApi({ store: its.store, parts: { freshen } })
+  try {
+    const path = '/nft/mainnet/9PN8gNqJy5mVnr8PJSaiKULG2inbTZxm4Xwgc2LM6x5Z/metadata'
+    const shown: Json = await (await its.api.get(path)).json()
+    expect(shown).toMatchObject({ name: 'One', image: `ipfs://${picture.id}`, metadataEvidence: 'hash' })
+    expect(shown.attributes).toEqual([{ traitType: 'a', value: 1 }])
+    expect(solanaNftMetadata.safeParse(shown).error).toBeUndefined()
+    const before = gateway.asked.length
+    expect(await (await plain.get(path)).json()).not.toHaveProperty('attributes')
+    expect(gateway.asked.length).toBe(before)
+  } finally {
+    await plain.close()
+    await its.close()
+  }
 })
 
 test('a key pays with its share: none may be fetched, a quarter of a day, all', async () => {

@@ -1,7 +1,7 @@
 // Fetches metadata and pictures from where the operator permits it: when they are asked for, a few at a time, in turn
 // for each key, within bounds of requests and bytes, and stores what came. It never crawls.
 import { LRUCache } from 'lru-cache'
-import { pause } from '../../abort.ts'
+import { followSignals, pause } from '../../abort.ts'
 import { atMost } from '../../at-most.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import { type FetchAnswer, type FetchRules, fetchFailureOf, guardedFetch, type Permit } from '../../guarded-fetch.ts'
@@ -49,6 +49,11 @@ type Options = {
 }
 
 const fetchesAtOnce = 8
+/** Of them: pictures are larger than metadata. */
+const picturesAtOnce = 3
+const metadataBytesMax = 2 ** 20 + 65_536
+/** A file of many blocks takes several requests, and all of them at most as long as three. */
+const requestsOfTime = 3
 /** Of all keys and of one; what comes beyond is asked for again when it is shown again. */
 const waitingMax = { all: 2_000, key: 500 }
 /** A fetch that would have to wait longer for its host is given up. */
@@ -58,6 +63,7 @@ const retryMs = { temporarily_unavailable: 10 * 60_000, other: dayMs }
 /** Folders and files of many blocks: each is a request. */
 const blocksMax = 40
 const blockBytesMax = 2 * 2 ** 20
+const foldersBytesMax = 4 * 2 ** 20
 /** A folder is that of all tokens of a collection. */
 const keptFolders = { maxSize: 8 * 2 ** 20, ttl: 3_600_000, sizeCalculation: (block: Buffer) => block.length + 200 }
 const hostsMax = 1_000
@@ -80,6 +86,7 @@ export class WebReader implements WebFacts {
   /** Of each key, in the order in which keys come next. */
   readonly #waiting = new Map<string, Job[]>()
   readonly #running = new Set<Promise<void>>()
+  #pictures = 0
   #nextRequestMs = 0
   readonly #nextOfHostMs = new LRUCache<string, number>(atMost(hostsMax))
   readonly #folders = new LRUCache<string, Buffer>(keptFolders)
@@ -141,7 +148,9 @@ export class WebReader implements WebFacts {
     while (this.#running.size < fetchesAtOnce) {
       const job = this.#next()
       if (job === undefined) return
+      if (job.purpose === 'picture') this.#pictures++
       const running = this.#perform(job).finally(() => {
+        if (job.purpose === 'picture') this.#pictures--
         this.#running.delete(running)
         this.#jobs.delete(job.address.name)
         job.over()
@@ -153,10 +162,12 @@ export class WebReader implements WebFacts {
 
   /** Of the key that has waited longest since its turn. */
   #next(): Job | undefined {
-    for (const [id, [job, ...rest]] of this.#waiting) {
+    for (const [id, jobs] of this.#waiting) {
+      const at = jobs.findIndex(({ purpose }) => purpose === 'metadata' || this.#pictures < picturesAtOnce)
+      if (at === -1) continue
       this.#waiting.delete(id)
-      if (rest.length > 0) this.#waiting.set(id, rest)
-      return job
+      if (jobs.length > 1) this.#waiting.set(id, jobs.toSpliced(at, 1))
+      return jobs[at]
     }
     return undefined
   }
@@ -164,25 +175,28 @@ export class WebReader implements WebFacts {
   async #perform({ address, purpose, key, seen }: Job): Promise<void> {
     const { store, settings, log } = this.#options
     if (this.#stopping.signal.aborted || !this.#mayPay(key)) return
+    using linked = followSignals(this.#stopping.signal)
+    const late = (): void => linked.abort(tooLate(`${address.kind} address not read in time`))
+    const timer = setTimeout(late, requestsOfTime * settings.timeoutMs)
+    const bytesMax = purpose === 'metadata' ? Math.min(metadataBytesMax, settings.bytesMax) : settings.bytesMax
+    const turn = { payer: payerOf(key), signal: linked.signal, bytesMax, purpose }
     try {
-      const fact = { name: factNameOf(address), readAtMs: Date.now(), ...(await this.#factOf(address, purpose, key)) }
+      const fact = { name: factNameOf(address), readAtMs: Date.now(), ...(await this.#factOf(address, turn)) }
       await store.putWebFact(fact, { bytesMax: settings.storeBytesMax, seen })
     } catch (error) {
       if (this.#stopping.signal.aborted) return
       log.debug({ reason: messageOf(error) }, 'Web metadata not stored')
+    } finally {
+      clearTimeout(timer)
     }
   }
 
-  async #factOf(
-    address: WebAddress,
-    purpose: WebPurpose,
-    key: IndexingKey,
-  ): Promise<Omit<WebFact, 'name' | 'readAtMs'>> {
+  async #factOf(address: WebAddress, turn: Turn): Promise<Omit<WebFact, 'name' | 'readAtMs'>> {
     try {
-      const found = await this.#find(address, payerOf(key))
+      const found = await this.#find(address, turn)
       if ('status' in found) return none(found.status)
       const { body, evidence } = found
-      const text = purpose === 'metadata' ? jsonObject(utf8Of(body)) : undefined
+      const text = turn.purpose === 'metadata' ? jsonObject(utf8Of(body)) : undefined
       const type = text === undefined ? mediaTypeOf(body) : jsonType
       if (type === undefined) return { ...none('unsupported_media'), evidence }
       const content = text === undefined ? body : (Buffer.from(text) as Buffer<ArrayBuffer>)
@@ -194,15 +208,15 @@ export class WebReader implements WebFacts {
     }
   }
 
-  async #find(address: WebAddress, payer: Payer): Promise<Found | { status: WebFactStatus }> {
+  async #find(address: WebAddress, turn: Turn): Promise<Found | { status: WebFactStatus }> {
     const id = address.kind === 'ipfs' ? contentIdOf(address.root) : undefined
-    const checked = id && (await this.#checked(address, id, payer))
+    const checked = id && (await this.#checked(address, id, turn))
     if (checked !== undefined) return { body: checked, evidence: 'hash' }
     let status: WebFactStatus = 'host_unavailable'
     let failure: unknown
     for (const url of this.#urlsOf(address)) {
       try {
-        const answer = await this.#ask(url, { payer, bytesMax: this.#options.settings.bytesMax })
+        const answer = await this.#ask(url, turn)
         const isWhole = id?.codec === 'raw' && address.path === ''
         if (answer.status === 200 && !(isWhole && !hasHash(answer.body, id)))
           return { body: answer.body, evidence: isWhole ? 'hash' : 'gateway' }
@@ -218,8 +232,8 @@ export class WebReader implements WebFacts {
   }
 
   /** Block by block, each checked against its hash. Undefined where no gateway sends blocks, or one is of another kind. */
-  async #checked(address: WebAddress, root: ContentId, payer: Payer): Promise<Buffer<ArrayBuffer> | undefined> {
-    const state = { blocksLeft: blocksMax, bytesLeft: this.#options.settings.bytesMax, payer }
+  async #checked(address: WebAddress, root: ContentId, turn: Turn): Promise<Buffer<ArrayBuffer> | undefined> {
+    const state = { blocksLeft: blocksMax, bytesLeft: turn.bytesMax + foldersBytesMax, turn }
     try {
       let id: ContentId | undefined = root
       for (const name of address.path.split('/').slice(1)) {
@@ -245,10 +259,10 @@ export class WebReader implements WebFacts {
 
   async #content(id: ContentId, state: BlockState): Promise<Buffer<ArrayBuffer>> {
     const block = await this.#block(id, state)
-    if (id.codec === 'raw') return taken(block, state)
+    if (id.codec === 'raw') return block
     const node = unixNodeOf(block)
     if (node?.kind !== 'file') throw new NoBlock()
-    const parts = [taken(Buffer.from(node.bytes), state)]
+    const parts = [Buffer.from(node.bytes)]
     for (const link of node.links) {
       if (link.id === undefined) throw new NoBlock()
       parts.push(await this.#content(link.id, state))
@@ -260,30 +274,32 @@ export class WebReader implements WebFacts {
     if (state.blocksLeft-- <= 0) throw new NoBlock()
     for (const gateway of this.#options.settings.ipfs) {
       if (this.#withoutBlocks.has(gateway)) continue
-      const accept = 'application/vnd.ipld.raw'
       const url = `${rootOf(gateway)}/ipfs/${id.text}?format=raw`
-      const answer = await this.#ask(url, { payer: state.payer, bytesMax: blockBytesMax, accept }).catch(error => {
-        if (fetchFailureOf(error) === undefined) throw error
+      const asked = this.#ask(url, { ...state.turn, bytesMax: blockBytesMax }, blockType)
+      const answer = await asked.catch(error => {
+        if (fetchFailureOf(error) === undefined || state.turn.signal.aborted) throw error
       })
-      if (answer?.status === 200 && hasHash(answer.body, id)) return answer.body
-      // What has no such block is one thing, a gateway that sends the file instead another.
-      if (answer?.status === 200 || answer?.status === 400 || answer?.status === 406)
+      if (answer?.status === 200 && hasHash(answer.body, id)) {
+        state.bytesLeft -= answer.body.length
+        if (state.bytesLeft < 0) throw new NoBlock()
+        return answer.body
+      }
+      // One that sends the file instead, whichever is asked for.
+      const type = answer?.headers['content-type'] ?? ''
+      if (answer?.status === 406 || (answer?.status === 200 && !type.startsWith(blockType)))
         this.#withoutBlocks.set(gateway, true)
     }
     throw new NoBlock()
   }
 
-  async #ask(
-    url: string,
-    { payer, bytesMax, accept = '*/*' }: { payer: Payer; bytesMax: number; accept?: string },
-  ): Promise<FetchAnswer> {
+  async #ask(url: string, { payer, signal, bytesMax }: Omit<Turn, 'purpose'>, accept = '*/*'): Promise<FetchAnswer> {
     const { settings, budget, resolve, isPublic } = this.#options
-    await this.#slot(new URL(url).host)
+    await this.#slot(new URL(url).host, signal)
     let answer: FetchAnswer | undefined
     try {
       const { timeoutMs, redirectsMax } = settings
       answer = await guardedFetch(
-        { url, headers: { accept, 'user-agent': 'almanac' }, signal: this.#stopping.signal },
+        { url, headers: { accept, 'user-agent': 'almanac' }, signal },
         {
           ...{
             permits: (asked: URL) => this.#permit(asked),
@@ -303,15 +319,14 @@ export class WebReader implements WebFacts {
     }
   }
 
-  async #slot(host: string): Promise<void> {
+  async #slot(host: string, signal: AbortSignal): Promise<void> {
     const { requestsPerSecond, requestsPerHost } = this.#options.settings
     const now = performance.now()
     const at = Math.max(now, this.#nextRequestMs, this.#nextOfHostMs.get(host) ?? 0)
-    if (at - now > slotMsMax)
-      throw new AlmanacError('timeout', `${host} is asked too often`, { details: { fetch: 'timeout' } })
+    if (at - now > slotMsMax) throw tooLate(`${host} is asked too often`)
     this.#nextRequestMs = Math.max(now, this.#nextRequestMs) + 1_000 / requestsPerSecond
     this.#nextOfHostMs.set(host, at + 1_000 / requestsPerHost)
-    if (at > now) await pause(at - now, this.#stopping.signal)
+    if (at > now) await pause(at - now, signal)
   }
 
   /** The gateways of the operator as they were written, and what lies below their names: they redirect there. */
@@ -336,12 +351,13 @@ export class WebReader implements WebFacts {
 /** A block that no gateway sends, or that is not part of a plain file. */
 class NoBlock extends Error {}
 
-type BlockState = { blocksLeft: number; bytesLeft: number; payer: Payer }
+/** Whose work it is, until when, and how much it may bring. */
+type Turn = { payer: Payer; signal: AbortSignal; bytesMax: number; purpose: WebPurpose }
+type BlockState = { blocksLeft: number; bytesLeft: number; turn: Turn }
+const blockType = 'application/vnd.ipld.raw'
 
-function taken(bytes: Buffer<ArrayBuffer>, state: BlockState): Buffer<ArrayBuffer> {
-  state.bytesLeft -= bytes.length
-  if (state.bytesLeft < 0) throw new NoBlock()
-  return bytes
+function tooLate(message: string): AlmanacError {
+  return new AlmanacError('timeout', message, { details: { fetch: 'timeout' } })
 }
 
 function payerOf({ id, indexPerDay }: IndexingKey): Payer {
