@@ -703,6 +703,56 @@ export interface paths {
      */
     post: operations["rotateKey"];
   };
+  "/webhooks": {
+    /**
+     * List webhooks; needs the scope `webhooks`, or `ops` to see those of all keys
+     * @description The webhooks of the key: what they listen to, their states and how far they are. Without secrets.
+     */
+    get: operations["listWebhooks"];
+    /**
+     * Create a webhook; needs the scope `webhooks`
+     * @description Changes of transfers are sent to a URL as they happen, at least once and in order: `seen`, `retracted` and `final` with one `id`, as `GET /changes` has them. Each request is signed with the secret that this answer alone shows, as [Standard Webhooks](https://www.standardwebhooks.com) has it. Without `after` and `from_block` it begins now. [React to transfers](/docs/guides/react-to-transfers.html) has a whole receiver.
+     */
+    post: operations["createWebhook"];
+  };
+  "/webhooks/{id}": {
+    /**
+     * A webhook; needs the scope `webhooks`, or `ops`
+     * @description What it listens to, its state and its last deliveries: times, statuses and ids, never what was sent or answered.
+     */
+    get: operations["getWebhook"];
+    /**
+     * Delete a webhook; needs the scope `webhooks`
+     * @description Nothing more is sent, and its deliveries are forgotten.
+     */
+    delete: operations["deleteWebhook"];
+    /**
+     * Change or pause a webhook; needs the scope `webhooks`
+     * @description Another name or URL, or a pause. It goes on where it was; nothing is lost meanwhile. What is left out stays.
+     */
+    patch: operations["changeWebhook"];
+  };
+  "/webhooks/{id}/test": {
+    /**
+     * Send a test; needs the scope `webhooks`
+     * @description One signed request of the type `test`, without changes, which is not repeated. Answers what became of it.
+     */
+    post: operations["testWebhook"];
+  };
+  "/webhooks/{id}/rotation": {
+    /**
+     * Rotate the secret of a webhook; needs the scope `webhooks`
+     * @description A new secret, which this answer alone shows. The old one signs too for the grace period, 24h if it is left out: both signatures are sent.
+     */
+    post: operations["rotateWebhook"];
+  };
+  "/webhooks/{id}/resume": {
+    /**
+     * Resume a webhook; needs the scope `webhooks`
+     * @description It sends at once, from a position or a block, or from where it was. Use it after a receiver was down, or to send again.
+     */
+    post: operations["resumeWebhook"];
+  };
 }
 
 export type webhooks = Record<string, never>;
@@ -1795,6 +1845,55 @@ export interface components {
       /** @description Shown only in this answer; the service keeps a hash. */
       secret: string;
     };
+    IssuedWebhook: {
+      /** @description Names the webhook. */
+      id: string;
+      /** @description For people. */
+      name: string;
+      /** @description Where it sends; of webhooks of other keys without path and query. */
+      url: string;
+      /** @description The key that made it. It ends with the key, unless that was rotated. */
+      key_id: string;
+      /** @description The chain whose changes it is told. */
+      chain: string;
+      /** @description Changes of this contract alone; null: of all. */
+      contract: string | null;
+      /** @description Transfers to and from this wallet alone; null: of all. */
+      wallet: string | null;
+      /** @description Transfers of this token of the contract alone; null: of all. */
+      token_id: string | null;
+      /** @description What it is told. */
+      kinds: ("nft_transfer" | "erc20_transfer")[];
+      /**
+       * @description `final`: what is final alone.
+       * @enum {string}
+       */
+      finality: "seen" | "final";
+      /**
+       * @description Whether it sends; `retrying` after a failure.
+       * @enum {string}
+       */
+      state: "active" | "retrying" | "paused";
+      /** @description Why it is not active; null while it is. */
+      reason: string | null;
+      /** @description Failed attempts of what it sends now. */
+      attempts: number;
+      /** @description What was acknowledged, as `after` of `GET /changes` takes it. */
+      position: string;
+      /** @description For how long there is something that was not acknowledged; 0: nothing is. */
+      lag_seconds: number;
+      /** @description When it is tried again; null where nothing failed. */
+      next_attempt_at: string | null;
+      /**
+       * Format: date-time
+       * @description When it was made.
+       */
+      created_at: string;
+      /** @description Until when the secret before signs too; null: it does not. */
+      old_secret_until: string | null;
+      /** @description Verifies what it sends. Shown only in this answer. */
+      secret: string;
+    };
     Key: {
       /** @description Names the key in requests for operators. It is not the secret. */
       id: string;
@@ -2533,7 +2632,7 @@ export interface components {
       /** @description For people: 1 to 100 characters on one line. */
       name: string;
       /** @description What the key may ask for. */
-      scopes: ("nft-transfers" | "nft-holdings" | "wallet-chains" | "balances" | "portfolio" | "erc20" | "changes" | "ops" | "control" | "keys")[];
+      scopes: ("nft-transfers" | "nft-holdings" | "wallet-chains" | "balances" | "portfolio" | "erc20" | "changes" | "webhooks" | "ops" | "control" | "keys")[];
       /** @description A span such as 12h or 90d, or a date. Defaults to never. */
       expires?: string;
       /** @description Requests that the key may send in a second. Defaults to 50; null: no limit. */
@@ -2548,6 +2647,31 @@ export interface components {
     NewRotation: {
       /** @description How long the old key works on: a span such as 24h or 7d, or 0. Defaults to 24h. */
       grace?: string;
+    };
+    NewWebhook: {
+      /** @description For people: 1 to 100 characters on one line. */
+      name?: string;
+      /** @description Where to send: https, a public host, no credentials. */
+      url: string;
+      /** @description Chain, by name or hex id. */
+      chain: string;
+      /** @description Changes of this contract. */
+      contract?: string;
+      /** @description Transfers to and from this wallet. */
+      wallet?: string;
+      /** @description Transfers of this token of `contract`. */
+      token_id?: string;
+      /** @description What is told. Defaults to `nft_transfer`. */
+      kinds?: ("nft_transfer" | "erc20_transfer")[];
+      /**
+       * @description `final`: what is final alone. Defaults to `seen`.
+       * @enum {string}
+       */
+      finality?: "seen" | "final";
+      /** @description Position to begin from: `next` of `GET /changes`. */
+      after?: string;
+      /** @description Instead of `after`: everything from this block on that is indexed. */
+      from_block?: number;
     };
     Nft: {
       /** @description Address of the contract, lower case. */
@@ -3455,6 +3579,8 @@ export interface components {
       };
       /** @description Of Almanac. */
       version: string;
+      /** @description Whether webhooks are sent. Absent where there are none. */
+      webhooks?: components["schemas"]["WebhookStatus"];
       /** @description Whether the service is well. */
       verdict: {
         /**
@@ -3728,6 +3854,176 @@ export interface components {
       block_number: string;
       /** @description Hash of the transaction. */
       transaction_hash: string;
+    };
+    Webhook: {
+      /** @description Names the webhook. */
+      id: string;
+      /** @description For people. */
+      name: string;
+      /** @description Where it sends; of webhooks of other keys without path and query. */
+      url: string;
+      /** @description The key that made it. It ends with the key, unless that was rotated. */
+      key_id: string;
+      /** @description The chain whose changes it is told. */
+      chain: string;
+      /** @description Changes of this contract alone; null: of all. */
+      contract: string | null;
+      /** @description Transfers to and from this wallet alone; null: of all. */
+      wallet: string | null;
+      /** @description Transfers of this token of the contract alone; null: of all. */
+      token_id: string | null;
+      /** @description What it is told. */
+      kinds: ("nft_transfer" | "erc20_transfer")[];
+      /**
+       * @description `final`: what is final alone.
+       * @enum {string}
+       */
+      finality: "seen" | "final";
+      /**
+       * @description Whether it sends; `retrying` after a failure.
+       * @enum {string}
+       */
+      state: "active" | "retrying" | "paused";
+      /** @description Why it is not active; null while it is. */
+      reason: string | null;
+      /** @description Failed attempts of what it sends now. */
+      attempts: number;
+      /** @description What was acknowledged, as `after` of `GET /changes` takes it. */
+      position: string;
+      /** @description For how long there is something that was not acknowledged; 0: nothing is. */
+      lag_seconds: number;
+      /** @description When it is tried again; null where nothing failed. */
+      next_attempt_at: string | null;
+      /**
+       * Format: date-time
+       * @description When it was made.
+       */
+      created_at: string;
+      /** @description Until when the secret before signs too; null: it does not. */
+      old_secret_until: string | null;
+    };
+    WebhookChange: {
+      /** @description For people: 1 to 100 characters on one line. */
+      name?: string;
+      /** @description Where to send: https, a public host, no credentials. */
+      url?: string;
+      /** @description `false` also resumes one that was paused after failures. */
+      paused?: boolean;
+    };
+    WebhookDetails: {
+      /** @description Names the webhook. */
+      id: string;
+      /** @description For people. */
+      name: string;
+      /** @description Where it sends; of webhooks of other keys without path and query. */
+      url: string;
+      /** @description The key that made it. It ends with the key, unless that was rotated. */
+      key_id: string;
+      /** @description The chain whose changes it is told. */
+      chain: string;
+      /** @description Changes of this contract alone; null: of all. */
+      contract: string | null;
+      /** @description Transfers to and from this wallet alone; null: of all. */
+      wallet: string | null;
+      /** @description Transfers of this token of the contract alone; null: of all. */
+      token_id: string | null;
+      /** @description What it is told. */
+      kinds: ("nft_transfer" | "erc20_transfer")[];
+      /**
+       * @description `final`: what is final alone.
+       * @enum {string}
+       */
+      finality: "seen" | "final";
+      /**
+       * @description Whether it sends; `retrying` after a failure.
+       * @enum {string}
+       */
+      state: "active" | "retrying" | "paused";
+      /** @description Why it is not active; null while it is. */
+      reason: string | null;
+      /** @description Failed attempts of what it sends now. */
+      attempts: number;
+      /** @description What was acknowledged, as `after` of `GET /changes` takes it. */
+      position: string;
+      /** @description For how long there is something that was not acknowledged; 0: nothing is. */
+      lag_seconds: number;
+      /** @description When it is tried again; null where nothing failed. */
+      next_attempt_at: string | null;
+      /**
+       * Format: date-time
+       * @description When it was made.
+       */
+      created_at: string;
+      /** @description Until when the secret before signs too; null: it does not. */
+      old_secret_until: string | null;
+      /** @description The last 20, the newest first. */
+      deliveries: ({
+          /**
+           * Format: date-time
+           * @description When it was sent.
+           */
+          at: string;
+          /** @description The header `webhook-id`: the same for each attempt of the same batch. */
+          id: string;
+          /** @description Changes in it; 0 for one that says from which block to forget. */
+          changes: number;
+          /** @description What the receiver answered; null where it did not. */
+          status: number | null;
+          /** @description Why it failed; null where it did not. */
+          error: string | null;
+          /** @description Until the answer, or until it was given up. */
+          milliseconds: number;
+        })[];
+    };
+    WebhookList: {
+      /** @description The oldest first. */
+      webhooks: components["schemas"]["Webhook"][];
+    };
+    WebhookPosition: {
+      /** @description Position to begin from: `next` of `GET /changes`. */
+      after?: string;
+      /** @description Instead of `after`: everything from this block on that is indexed. */
+      from_block?: number;
+    };
+    WebhookStatus: {
+      /** @description Webhooks that send. */
+      active: number;
+      /** @description Webhooks that try again after a failure. */
+      retrying: number;
+      /** @description Webhooks that their owners paused, or that ended with their keys. */
+      paused: number;
+      /** @description Webhooks that were paused after failures. */
+      stopped: number;
+      /** @description The longest time for which one of those that are not paused has not acknowledged something. */
+      lag_seconds: number;
+      /** @description Those that fail or were stopped, and those behind for longer than a minute, at most 100, the longest first. */
+      behind: ({
+          /** @description Names the webhook. */
+          id: string;
+          /** @description For people. */
+          name: string;
+          /**
+           * @description Whether it sends; `retrying` after a failure.
+           * @enum {string}
+           */
+          state: "active" | "retrying" | "paused";
+          /** @description Why it is not active; null while it is. */
+          reason: string | null;
+          /** @description Failed attempts of what it sends now. */
+          attempts: number;
+          /** @description For how long there is something that was not acknowledged; 0: nothing is. */
+          lag_seconds: number;
+        })[];
+    };
+    WebhookTest: {
+      /** @description Whether the receiver answered with a status from 200 to 299. */
+      delivered: boolean;
+      /** @description What it answered; null where it did not. */
+      status: number | null;
+      /** @description Why it failed; null where it did not. */
+      error: string | null;
+      /** @description Until the answer, or until it was given up. */
+      milliseconds: number;
     };
   };
   responses: {
@@ -10850,6 +11146,295 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["RotatedKey"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /**
+   * List webhooks; needs the scope `webhooks`, or `ops` to see those of all keys
+   * @description The webhooks of the key: what they listen to, their states and how far they are. Without secrets.
+   */
+  listWebhooks: {
+    responses: {
+      /** @description The webhooks, the oldest first. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookList"];
+        };
+      };
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /**
+   * Create a webhook; needs the scope `webhooks`
+   * @description Changes of transfers are sent to a URL as they happen, at least once and in order: `seen`, `retracted` and `final` with one `id`, as `GET /changes` has them. Each request is signed with the secret that this answer alone shows, as [Standard Webhooks](https://www.standardwebhooks.com) has it. Without `after` and `from_block` it begins now. [React to transfers](/docs/guides/react-to-transfers.html) has a whole receiver.
+   */
+  createWebhook: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewWebhook"];
+      };
+    };
+    responses: {
+      /** @description The webhook with its secret. */
+      201: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["IssuedWebhook"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+    };
+  };
+  /**
+   * A webhook; needs the scope `webhooks`, or `ops`
+   * @description What it listens to, its state and its last deliveries: times, statuses and ids, never what was sent or answered.
+   */
+  getWebhook: {
+    parameters: {
+      path: {
+        /**
+         * @description Id of the webhook, as `GET /webhooks` lists it.
+         * @example wh_5f0c3a9be2d45f0c3a
+         */
+        id: string;
+      };
+    };
+    responses: {
+      /** @description The webhook with its last deliveries. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookDetails"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /**
+   * Delete a webhook; needs the scope `webhooks`
+   * @description Nothing more is sent, and its deliveries are forgotten.
+   */
+  deleteWebhook: {
+    parameters: {
+      path: {
+        /**
+         * @description Id of the webhook, as `GET /webhooks` lists it.
+         * @example wh_5f0c3a9be2d45f0c3a
+         */
+        id: string;
+      };
+    };
+    responses: {
+      /** @description The webhook as it was. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Webhook"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /**
+   * Change or pause a webhook; needs the scope `webhooks`
+   * @description Another name or URL, or a pause. It goes on where it was; nothing is lost meanwhile. What is left out stays.
+   */
+  changeWebhook: {
+    parameters: {
+      path: {
+        /**
+         * @description Id of the webhook, as `GET /webhooks` lists it.
+         * @example wh_5f0c3a9be2d45f0c3a
+         */
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookChange"];
+      };
+    };
+    responses: {
+      /** @description The webhook as it is now. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Webhook"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /**
+   * Send a test; needs the scope `webhooks`
+   * @description One signed request of the type `test`, without changes, which is not repeated. Answers what became of it.
+   */
+  testWebhook: {
+    parameters: {
+      path: {
+        /**
+         * @description Id of the webhook, as `GET /webhooks` lists it.
+         * @example wh_5f0c3a9be2d45f0c3a
+         */
+        id: string;
+      };
+    };
+    responses: {
+      /** @description What became of it. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookTest"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /**
+   * Rotate the secret of a webhook; needs the scope `webhooks`
+   * @description A new secret, which this answer alone shows. The old one signs too for the grace period, 24h if it is left out: both signatures are sent.
+   */
+  rotateWebhook: {
+    parameters: {
+      path: {
+        /**
+         * @description Id of the webhook, as `GET /webhooks` lists it.
+         * @example wh_5f0c3a9be2d45f0c3a
+         */
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewRotation"];
+      };
+    };
+    responses: {
+      /** @description The webhook with its new secret. */
+      201: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["IssuedWebhook"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /**
+   * Resume a webhook; needs the scope `webhooks`
+   * @description It sends at once, from a position or a block, or from where it was. Use it after a receiver was down, or to send again.
+   */
+  resumeWebhook: {
+    parameters: {
+      path: {
+        /**
+         * @description Id of the webhook, as `GET /webhooks` lists it.
+         * @example wh_5f0c3a9be2d45f0c3a
+         */
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookPosition"];
+      };
+    };
+    responses: {
+      /** @description The webhook as it is now. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Webhook"];
         };
       };
       400: components["responses"]["Failure400"];

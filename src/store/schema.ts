@@ -4,7 +4,7 @@ import { AlmanacError } from '../errors.ts'
 import { storeTables } from './tables/store-tables.ts'
 
 /** Of the tables and of what is packed in them. Who changes either raises it: no store changes its format. */
-export const storeFormat = 20
+export const storeFormat = 21
 
 /** For a caller that must not create a store: a typo in its address would look like an empty one. */
 export function noStoreAt(location: string): AlmanacError {
