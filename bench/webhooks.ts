@@ -60,7 +60,7 @@ async function measure(): Promise<void> {
     const world = await World.open(join(folder, 'store.db'), webhooks!)
     const load = { perSecond: perSecond!, seconds: seconds! }
     // A file that grows, and code that is compiled, are not what is measured.
-    const { rssMb } = await world.run({ ...load, seconds: Math.min(10, seconds!) })
+    const { rssMb } = await world.run(load)
     const receiver = fork(import.meta.filename, ['receive'])
     const [port] = (await once(receiver, 'message')) as [number]
     const data: WebhookThreadData = {

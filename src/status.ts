@@ -310,6 +310,29 @@ export const indexer = z.object({
   last_restart: z.string().optional().describe('Why it was last started again.'),
 })
 
+/** Of all webhooks. */
+export const webhookStatus = z.object({
+  active: z.int().describe('Webhooks that send.'),
+  retrying: z.int().describe('Webhooks that try again after a failure.'),
+  paused: z.int().describe('Webhooks that their owners paused, or that ended with their keys.'),
+  stopped: z.int().describe('Webhooks that were paused after failures.'),
+  lag_seconds: z
+    .int()
+    .describe('The longest time for which one that is not paused has not acknowledged something.'),
+  behind: z
+    .array(
+      z.object({
+        id: z.string().describe('Of the webhook.'),
+        name: z.string().describe('Its name.'),
+        state: z.enum(['active', 'retrying', 'paused']).describe('Whether it sends.'),
+        reason: z.string().nullable().describe('Why it is not active.'),
+        attempts: z.int().describe('Failed attempts of what it sends now.'),
+        lag_seconds: z.int().describe('For how long there is something that was not acknowledged.'),
+      }),
+    )
+    .describe('Those that fail or were stopped, and those behind for longer than a minute, at most 100.'),
+})
+
 const measures = [
   'lag_seconds',
   'blocks_per_second',
@@ -365,6 +388,7 @@ export type Dispute = NonNullable<ChainStatus['dispute']>
 export type SocketStatus = NonNullable<ChainStatus['ws']>
 export type BudgetStatus = NonNullable<ChainStatus['daily_budget']>
 export type ProblemKind = (typeof problemKinds)[number]
+export type WebhookStatus = Told<z.output<typeof webhookStatus>>
 export type LivePast = z.output<typeof livePast>
 export type LiveSample = z.output<typeof liveSample>
 
@@ -374,4 +398,6 @@ export type StatusReport = {
   indexer?: IndexerStatus
   chains: Readonly<Record<string, ChainStatus>>
   solana: Readonly<Record<string, SolanaStatus>>
+  /** Absent where there are none. */
+  webhooks?: WebhookStatus | undefined
 }

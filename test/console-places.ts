@@ -1,6 +1,6 @@
 // Every page of the console, and how it comes into each of its states: with data, empty, loading, broken.
 import type { Page } from 'playwright-core'
-import type { ConsoleWorld } from './console-world.ts'
+import { type ConsoleWorld, webhookId } from './console-world.ts'
 import { seeded } from './seed.ts'
 import { seededCoin } from './seed-tokens.ts'
 
@@ -41,7 +41,7 @@ export function placesOf(world: ConsoleWorld, keyId: string): Record<string, Par
     keys: { data: '#/keys' },
     key: { data: `#/keys/${keyId}`, empty: '#/keys/no-such-key' },
     webhooks: { data: '#/webhooks' },
-    webhook: { empty: '#/webhooks/no-such-webhook' },
+    webhook: { data: `#/webhooks/${webhookId}`, empty: '#/webhooks/no-such-webhook' },
     'sign-in': { data: '#/' },
     search: { data: '#/search?q=a', empty: '#/search?q=nothing-has-this-name' },
     reference: { data: '/reference' },

@@ -11,7 +11,7 @@ import { seededCoin } from './seed-tokens.ts'
 /** Asks the service for nothing, so it is neither late nor broken. */
 const asksNothing = ['not-found']
 /** About one thing, which fails as a whole. */
-const wholes = ['account', 'block', 'key', 'transaction']
+const wholes = ['account', 'block', 'key', 'transaction', 'webhook']
 /** Late and broken they are as the page of the same kind. */
 const variants = ['chain-on-demand', 'chain-stalled', 'contract-live', 'reference-operation']
 /** One of each kind: in every run what is late, broken or walked by keyboard is looked at on these alone. */

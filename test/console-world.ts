@@ -1,7 +1,11 @@
 // What the console is looked at with: the service as its users start it, over a seeded store, following one simulated chain with two
 // endpoints in full, another on demand, and one whose only endpoint is gone.
 
+import { filterText } from '../src/api/webhooks/webhook-filter.ts'
+import type { ChangeFilter } from '../src/query/changes/position.ts'
 import { openStore } from '../src/store/open.ts'
+import type { Store } from '../src/store/store.ts'
+import type { StoredWebhook } from '../src/store/webhook-store.ts'
 import { pagesAreBuilt } from './built-pages.ts'
 import { CommandPlace } from './command-run.ts'
 import { seed, seeded } from './seed.ts'
@@ -66,6 +70,7 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
   const facts = (await store.annotationsOf(seeded.chains.eth, seeded.collection)).facts
   const reading = { ...facts!.reading!, deployer: seeded.alice, createdBlock: 900 }
   await store.annotate({ facts: [{ ...facts!, reading }] })
+  await addWebhook(store)
   await store.close()
 
   let port = 0
@@ -95,4 +100,25 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
       await Promise.all([node.close(), watched.close()])
     },
   }
+}
+
+export const webhookId = 'wh_5f0c3a9be2d45f0c3a'
+
+/** Paused, so nothing is sent; with a delivery of before. */
+async function addWebhook(store: Store): Promise<void> {
+  const filter: ChangeFilter = {
+    ...{ ledgers: [seeded.chains.eth], contract: seeded.collection, wallet: undefined, tokenId: undefined },
+    finalOnly: false,
+  }
+  const webhook = {
+    ...{ id: webhookId, keyId: 'k0', name: 'shop', url: 'https://shop.example/transfers', createdAt: 1_700_000_000_000 },
+    ...{ filter: filterText(filter), paused: true, secret: 1, oldSecretUntil: undefined },
+  }
+  await store.addWebhook(webhook, 'here', { ofKeys: ['k0'], count: 1 })
+  const lease = (await store.claim('webhooks', 'before', 1_000))!
+  const [{ progress }] = (await store.webhooks()) as [StoredWebhook]
+  const delivery = { webhook: webhookId, number: 1, at: Date.now() - 60_000, batch: 'msg_1', changes: 3, tookMs: 41 }
+  await store
+    .fenced(lease)
+    .putProgress([{ ...progress, sent: 1 }], [{ ...delivery, status: 500, error: 'The receiver answered 500' }])
 }

@@ -61,6 +61,18 @@ export async function fillEveryPart(url: string): Promise<void> {
       },
       { bytesMax: 2 ** 30 },
     )
+  const webhook = { id: 'w', keyId: 'k', name: 'shop', url: 'https://shop.example/', filter: '{}', createdAt: 3 }
+  const signing = { paused: false, secret: 2, oldSecretUntil: 4 }
+  await store.addWebhook({ ...webhook, ...signing }, 'here', { ofKeys: ['k'], count: 1 })
+  const lease = (await store.claim('webhooks', 'filler', 60_000))!
+  const { progress } = (await store.webhooks())[0]!
+  const batch = { id: 'msg', end: 'there', digest: 'x', changes: 2 }
+  await store
+    .fenced(lease)
+    .putProgress(
+      [{ ...progress, batch, sent: 1 }],
+      [{ webhook: 'w', number: 1, at: 5, batch: 'msg', changes: 2, status: 500, error: 'no', tookMs: 6 }],
+    )
   await store.putCheckpoint('feed', 'here')
   await store.close()
 }
@@ -91,6 +103,8 @@ export async function shownOf(url: string) {
     await store.takenBack(5 as ChainId),
     await store.checkpoint('feed'),
     await store.usesOf('2026-01-01'),
+    await store.webhooks(),
+    await store.deliveries('w'),
   ]
   await store.close()
   return seen

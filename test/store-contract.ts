@@ -8,6 +8,7 @@ import { activityGaps, setActivityGap } from '../src/store/activity-gaps.ts'
 import type { ContractFacts, Label, Mark, RankedContract, TokenUri } from '../src/store/annotation-store.ts'
 import { finishForgetting, forget, forgetName } from '../src/store/forget.ts'
 import type { KeyRecord } from '../src/store/key-store.ts'
+import type { WebhookRecord } from '../src/store/webhook-store.ts'
 import { changesKept, everyAddress } from '../src/store/label-changes.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
 import type { Holding, ReadOwner } from '../src/store/solana-store.ts'
@@ -1038,6 +1039,80 @@ export function storeContract(
         expect([await blocksOfPage(), await store.checkpoint('feed'), store.revision()]).toEqual([[1], '1', revision])
         await held.commitCold(cold([2]))
         expect(await blocksOfPage()).toEqual([2, 1])
+      })
+    })
+
+    describe('webhooks', () => {
+      const webhook: WebhookRecord = {
+        ...{ id: 'w1', keyId: 'k1', name: 'shop', url: 'https://shop.example/', filter: '{}', createdAt: 1 },
+        ...{ paused: false, secret: 1, oldSecretUntil: undefined },
+      }
+      const max = { ofKeys: ['k1', 'k0'], count: 2 }
+      const batch = { id: 'msg_1', end: 'end', digest: 'digest', changes: 3 }
+
+      test('are kept with their progress, and a key has so many', async () => {
+        expect(await store.addWebhook(webhook, 'begin', max)).toBe(true)
+        const [stored] = await store.webhooks()
+        expect(stored!.webhook).toEqual(webhook)
+        expect(stored!.progress).toEqual({
+          ...{ id: 'w1', turn: 0, restart: false, position: 'begin', batch: undefined, attempts: 0, sent: 0 },
+          ...{ failingSince: undefined, nextAttemptAt: undefined, behindSince: undefined, stopped: false },
+          reason: undefined,
+        })
+        expect(await store.addWebhook({ ...webhook, id: 'w0', keyId: 'k0' }, 'x', max)).toBe(true)
+        expect(await store.addWebhook({ ...webhook, id: 'w3' }, 'x', max)).toBe(false)
+        const idsOf = async (asked?: Parameters<typeof store.webhooks>[0]) =>
+          (await store.webhooks(asked)).map(each => each.webhook.id)
+        expect([await idsOf(), await idsOf({ keys: ['k0'] }), await idsOf({ keys: [] })]).toEqual([
+          ['w0', 'w1'],
+          ['w0'],
+          [],
+        ])
+        expect([await store.removeWebhook('w0'), await store.removeWebhook('w0')]).toEqual([true, false])
+        expect(await store.changeWebhook('w1', { paused: true, secret: 2, oldSecretUntil: 9 })).toBe(true)
+        expect((await store.webhooks({ id: 'w1' }))[0]!.webhook).toEqual({
+          ...{ ...webhook, paused: true, secret: 2, oldSecretUntil: 9 },
+        })
+        expect(await store.changeWebhook('w0', {})).toBe(false)
+      })
+
+      test('progress is written by the holder of the lease, of the turn that it knows', async () => {
+        await store.addWebhook(webhook, 'begin', max)
+        const writer = store.fenced((await store.claim('webhooks', 'a', 60_000))!)
+        const revision = store.revision()
+        const { progress } = (await store.webhooks())[0]!
+        const sent = (number: number) => ({
+          ...{ webhook: 'w1', number, at: number, batch: `msg_${number}`, changes: 1, status: undefined },
+          ...{ error: 'timeout', tookMs: 1 },
+        })
+        const failed = { ...progress, batch, attempts: 2, failingSince: 1, nextAttemptAt: 2, reason: 'no', sent: 22 }
+        await writer.putProgress(
+          [failed],
+          Array.from({ length: 22 }, (_, at) => sent(at + 1)),
+        )
+        expect((await store.webhooks())[0]!.progress).toEqual(failed)
+        expect(store.revision()).toBe(revision)
+        const kept = await store.deliveries('w1')
+        expect([kept.length, kept[0], kept.at(-1)]).toEqual([20, sent(22), sent(3)])
+        // It is resumed meanwhile: what was known before is not written any more.
+        await store.changeWebhook('w1', {}, { position: 'other' })
+        await writer.putProgress([{ ...failed, position: 'late' }], [sent(23)])
+        expect((await store.webhooks())[0]!.progress).toMatchObject({
+          ...{ turn: 1, position: 'other', batch: undefined, attempts: 0, stopped: false, reason: undefined },
+        })
+        expect((await store.deliveries('w1'))[0]).toEqual(sent(22))
+        const next = { ...(await store.webhooks())[0]!.progress, batch }
+        await writer.putProgress([next], [])
+        await store.changeWebhook('w1', {}, {})
+        expect((await store.webhooks())[0]!.progress).toEqual({ ...next, turn: 2 })
+        await store.changeWebhook('w1', {}, { restart: true })
+        expect((await store.webhooks())[0]!.progress).toEqual({ ...next, turn: 3, batch: undefined, restart: true })
+        await store.removeWebhook('w1')
+        await writer.putProgress([{ ...next, turn: 3 }], [sent(24)])
+        expect([await store.webhooks(), await store.deliveries('w1')]).toEqual([[], []])
+        const lost = store.fenced((await store.claim('lost', 'a', 0))!)
+        await store.claim('lost', 'b', 60_000)
+        await expect(lost.putProgress([next], [])).rejects.toMatchObject({ code: 'conflict' })
       })
     })
 

@@ -83,6 +83,21 @@ test('what was told of blocks above those of the backup is not vouched for by th
   expect(again[0]!.era).toBeGreaterThan(once[0]!.era)
 })
 
+test('receivers of webhooks are told to forget what is not final in the backup', async () => {
+  const webhook = {
+    ...{ id: 'w', keyId: 'k', name: 'shop', url: 'https://shop.example/', filter: '{}', createdAt: 3 },
+    ...{ paused: false, secret: 1, oldSecretUntil: undefined },
+  }
+  const other = join(place.directory, 'with-webhook.db')
+  await changeStore(async store => {
+    await store.addWebhook(webhook, 'here', { ofKeys: ['k'], count: 1 })
+  })
+  await place.runHere(['store', 'backup', other])
+  expect(await place.runHere(['store', 'restore', other, '--discard'])).toMatchObject({ code: 0 })
+  const [stored] = await changeStore(store => store.webhooks())
+  expect(stored!.progress).toMatchObject({ turn: 1, restart: true, position: 'here' })
+})
+
 describe('keys', () => {
   test('revoked and limited ones stay so, and those created after the backup are said to be gone', async () => {
     const created = await changeStore(async store => {

@@ -11,6 +11,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import * as schemas from '../src/api/webhooks/schemas.ts'
 import { attempt, reachRules } from '../src/api/webhooks/delivery.ts'
+import { webhookStatusOf } from '../src/api/webhooks/shown-webhook.ts'
 import { WebhookSender } from '../src/api/webhooks/sender.ts'
 import { ChainTable } from '../src/chains.ts'
 import type { FetchRules } from '../src/guarded-fetch.ts'
@@ -42,7 +43,8 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'almanac-webhooks-'))
   store = await openStore(`file:${join(folder, 'store.db')}`, { role: 'owner' })
   await fillChain(store)
-  api = await serveApi({ store, settings: { webhooks } })
+  const status = async () => ({ chains: {}, solana: {}, webhooks: await webhookStatusOf(store, new ChainTable()) })
+  api = await serveApi({ store, settings: { webhooks }, parts: { status } })
   server = await ReceiverServer.open()
   aheadMs = 0
   logged.length = 0

@@ -18,7 +18,6 @@ import { inQuery, jsonSuccess, textSuccess } from './openapi-parts.ts'
 import { type Parameter, readParameter } from './params.ts'
 import type { ApiRequest } from './request.ts'
 import type { RouteParts } from './responder.ts'
-import { webhookStatusOf } from './webhooks/shown-webhook.ts'
 
 export const operatorErrors: ErrorCode[] = ['unauthorized', 'forbidden', 'internal']
 
@@ -126,17 +125,12 @@ const newKeyLimits = shownLimits(usualLimits)
 
 /** What `/status` says of these reports. */
 export async function shownStatus(service: Service & Pick<Context, 'version'>, report: StatusReport) {
-  const [info, problems, webhooks] = await Promise.all([
-    storeInfo(service.store),
-    problemsNow(service, async () => report),
-    webhookStatusOf(service.store, service.chains),
-  ])
+  const [info, problems] = await Promise.all([storeInfo(service.store), problemsNow(service, async () => report)])
   const store = shownStore(info)
   return {
     ...report,
     ...{ chains: withAsOf(report.chains), store, new_key_limits: newKeyLimits, version: service.version },
-    ...(webhooks && { webhooks }),
-    ...judge({ ...report, store, problems, webhooks }),
+    ...judge({ ...report, store, problems }),
   }
 }
 
@@ -171,8 +165,8 @@ function withAsOf(chains: StatusReport['chains']): StatusReport['chains'] {
   return Object.fromEntries(told)
 }
 
-async function measureWebhooks({ store, chains, metrics: { webhooks: shown } }: Context): Promise<void> {
-  const told = await webhookStatusOf(store, chains)
+async function measureWebhooks({ status, metrics: { webhooks: shown } }: Context): Promise<void> {
+  const { webhooks: told } = await status()
   for (const state of ['active', 'retrying', 'paused', 'stopped'] as const) shown.count.set({ state }, told?.[state] ?? 0)
   shown.lag.set(told?.lag_seconds ?? 0)
   shown.behind.reset()

@@ -14,9 +14,9 @@ import {
   storeFacts,
   type Told,
   verdict,
+  webhookStatus,
 } from '../status.ts'
 import { key } from './key-schemas.ts'
-import { webhookStatus } from './webhooks/schemas.ts'
 
 const moment = z.iso.datetime()
 

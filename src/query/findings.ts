@@ -3,7 +3,7 @@
 import { blockCount } from '../coverage.ts'
 import { durationText } from '../duration-text.ts'
 import { oldHint } from '../head-age.ts'
-import type { ChainStatus, Finding, SolanaStatus, Verdict } from '../status.ts'
+import type { ChainStatus, Finding, SolanaStatus, Verdict, WebhookStatus } from '../status.ts'
 import type { Problem } from './problems.ts'
 
 /** What is known of the service; without `api` nothing is said of requests and keys. */
@@ -13,7 +13,7 @@ export type KnownService = {
   store: { full_in_seconds: number | null }
   problems: readonly Problem[]
   api?: KnownApi | undefined
-  webhooks?: { stopped: number; behind: readonly { name: string; reason: string | null }[] } | undefined
+  webhooks?: WebhookStatus | undefined
 }
 type KnownApi = {
   errors_per_second: number

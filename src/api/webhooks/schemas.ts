@@ -80,15 +80,3 @@ export const webhookTest = z.object({
   error: z.string().nullable().describe('Why it failed; null where it did not.'),
   milliseconds: z.int().describe('Until the answer, or until it was given up.'),
 })
-
-/** Of all webhooks, for operators. */
-export const webhookStatus = z.object({
-  active: z.int().describe('Webhooks that send.'),
-  retrying: z.int().describe('Webhooks that try again after a failure.'),
-  paused: z.int().describe('Webhooks that their owners paused, or that ended with their keys.'),
-  stopped: z.int().describe('Webhooks that were paused after failures.'),
-  lag_seconds: z.int().describe('The longest time for which one of those that are not paused has not acknowledged something.'),
-  behind: z
-    .array(webhook.pick({ id: true, name: true, state: true, reason: true, attempts: true, lag_seconds: true }))
-    .describe('Those that fail or were stopped, and those behind for longer than a minute, at most 100, the longest first.'),
-})

@@ -42,6 +42,8 @@ const renewalsPerLease = 3
 /** What owners change is known to the sender after this time. */
 const loadEveryMs = 1_000
 const lookEveryMs = 50
+/** The lease is renewed between passes. */
+const passMsMax = 1_000
 /** Positions that moved on without anything to send are stored this often. */
 const quietMs = 60_000
 const followEveryMs = 3_600_000
@@ -57,6 +59,7 @@ type Held = {
   mark: string | undefined
   storedAtMs: number
   followedAtMs: number
+  lookedAtMs: number
 }
 
 export class WebhookSender {
@@ -150,19 +153,28 @@ export class WebhookSender {
       if (known?.stored.progress.turn === stored.progress.turn) {
         known.stored = { webhook: stored.webhook, progress: known.stored.progress }
       } else {
-        const fresh = { isBusy: known?.isBusy ?? false, quietAt: undefined, mark: undefined }
-        this.#held.set(stored.webhook.id, { stored, ...fresh, storedAtMs: 0, followedAtMs: 0 })
+        const fresh = { stored, quietAt: undefined, mark: undefined }
+        // One that is being sent goes on being busy.
+        if (known !== undefined) Object.assign(known, fresh)
+        else {
+          const times = { storedAtMs: 0, followedAtMs: 0, lookedAtMs: 0 }
+          this.#held.set(stored.webhook.id, { ...fresh, ...times, isBusy: false })
+        }
       }
     }
   }
 
   async #pass(): Promise<void> {
     const revision = this.#parts.store.revision()
+    const startedMs = performance.now()
     const ready = [...this.#held.values()].filter(held => this.#isReady(held, revision))
+    ready.sort((a, b) => a.lookedAtMs - b.lookedAtMs)
     const turns = inTurns(ready, ({ stored }) => stored.webhook.keyId, this.#places).values()
     const look = async (): Promise<void> => {
       for (const held of turns) {
-        if (this.#stopping.signal.aborted) return
+        // The others come first the next time.
+        if (this.#stopping.signal.aborted || performance.now() - startedMs >= passMsMax) return
+        held.lookedAtMs = startedMs
         await this.#look(held, revision)
       }
     }

@@ -3,13 +3,13 @@ import type { z } from 'zod'
 import type { ChainTable } from '../../chains.ts'
 import { keysInForce } from '../../keys/keys.ts'
 import { redactUrl } from '../../redact.ts'
+import type { WebhookStatus } from '../../status.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredWebhook, WebhookDelivery } from '../../store/webhook-store.ts'
-import type { webhook, webhookStatus } from './schemas.ts'
+import type { webhook } from './schemas.ts'
 import { filterOf, shownFilter } from './webhook-filter.ts'
 
 export type ShownWebhook = z.output<typeof webhook>
-export type WebhookStatus = z.output<typeof webhookStatus>
 
 type Seen = { chains: ChainTable; isOwn: boolean; inForce: ReadonlyMap<string, unknown>; nowMs?: number }
 

@@ -13,6 +13,7 @@ import { coverageOfChain } from '../../api/operator-routes.ts'
 import { RequestMeter } from '../../api/request-figures.ts'
 import { type ServedApp, serveApp } from '../../api/serve.ts'
 import type { LazyStaticFiles, StaticFiles } from '../../api/static-files.ts'
+import { webhookStatusOf } from '../../api/webhooks/shown-webhook.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import type { Config } from '../../config/settings.ts'
 import { parseListen } from '../../config/settings.ts'
@@ -22,6 +23,7 @@ import { IndexingLimits } from '../../keys/indexing-limits.ts'
 import { issueKey, registerOperatorKey, scopes } from '../../keys/keys.ts'
 import { createLog, type Log, type LogOptions, LogThrottle } from '../../log.ts'
 import { createMetrics, type Metrics } from '../../metrics.ts'
+import { keptFor } from '../../once.ts'
 import { Reports } from '../../processes/heartbeat.ts'
 import { remoteFreshen } from '../../processes/remote-freshen.ts'
 import { askAnyProcess } from '../../processes/remote-transaction.ts'
@@ -214,6 +216,9 @@ type Parts = {
   opened: AsyncDisposableStack
 }
 
+/** Each look reads all of them. */
+const webhookStatusMs = 2_000
+
 async function serve({ loaded, store, room, indexers, log, metrics, opened, ...parts }: Parts): Promise<ServedApp[]> {
   const { config, chains } = loaded
   const { operatorKeyId, sandboxKey, isSandbox, webhooks, console, docs } = parts
@@ -224,7 +229,11 @@ async function serve({ loaded, store, room, indexers, log, metrics, opened, ...p
   })
   opened.defer(() => gatekeeper.close())
   const { limits } = config
-  const { status } = indexers
+  const webhookStatus = keptFor(webhookStatusMs, () => webhookStatusOf(store, chains))
+  const status = async (): Promise<StatusReport> => {
+    const [report, webhooks] = await Promise.all([indexers.status(), webhookStatus().catch(() => undefined)])
+    return webhooks === undefined ? report : { ...report, webhooks }
+  }
   const version = packageVersion()
   const contractsOf = (name: string, intervalsMax: number) => coverageOfChain({ store, chains }, name, intervalsMax)
   const hotBlocksOf = async (name: string) => {

@@ -1,4 +1,5 @@
-// The thread of webhooks as the rest of the service sees it: started with the first webhook, and again when it ends.
+// The thread of webhooks as the rest of the service sees it: started with the first webhook that is not paused, and again when it
+// ends.
 import { pause, within } from '../../abort.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../store/store.ts'
@@ -46,7 +47,7 @@ export class WebhookSupervisor {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
-        if (this.#thread === undefined && (await store.webhooks()).length > 0)
+        if (this.#thread === undefined && (await store.webhooks()).some(({ webhook }) => !webhook.paused))
           this.#thread = await SupervisedThread.start<WebhookThread>({
             ...{ name: 'The sender of webhooks', module: threadModule('send-webhooks', import.meta.url), data },
             // The rest of the service goes on.
