@@ -16,7 +16,7 @@ import { allLeaves, flagOf, variableOf } from '../src/config/overrides.ts'
 import { nameInManual, type SettingLeaf } from '../src/config/setting.ts'
 import { errorGuide } from '../src/error-guide.ts'
 import { AlmanacError, errorCodes } from '../src/errors.ts'
-import { createEvmMetrics, createMetrics } from '../src/metrics.ts'
+import { createEvmMetrics, createMetrics, createWebhookMetrics } from '../src/metrics.ts'
 import { filesMarkdown, modelMarkdown, sizingMarkdown } from '../src/tools/plan/model.ts'
 import { benchmarkChart } from './benchmark-chart.ts'
 
@@ -264,8 +264,7 @@ const sections: { title: string; text: string; has: (path: readonly string[]) =>
     has: path => path[0] === 'solana',
   },
   { title: 'Limits', text: '', has: path => path[0] === 'limits' },
-  { title: 'Changes', text: '', has: path => path[0] === 'changes' },
-  { title: 'Webhooks', text: '', has: path => path[0] === 'webhooks' },
+  { title: 'Changes and webhooks', text: '', has: path => path[0] === 'changes' || path[0] === 'webhooks' },
   {
     title: 'Metadata',
     text: '<!-- also: ipfs, arweave, gateway, pictures, images, media -->\n\nNothing is fetched from the web unless one of the first four is set: [metadata from the web](annotations.md#metadata-from-the-web).',
@@ -434,7 +433,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     ['docs/commands.md', commandsPage(await createProgram())],
     ['docs/errors.md', errorsPage()],
     ['docs/operations.md', operationsPage()],
-    ['docs/metrics.md', await metricsPage([createMetrics().registry, createEvmMetrics().registry])],
+    ['docs/metrics.md', await metricsPage([createMetrics, createEvmMetrics, createWebhookMetrics].map(create => create().registry))],
     ['docs/spam-rules.md', spamRulesPage()],
     withTable('README.md', '<!-- almanac plan --model: readme -->', sizingMarkdown()),
     withTable('docs/scale.md', '<!-- almanac plan --model -->', modelMarkdown()),

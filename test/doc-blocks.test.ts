@@ -65,6 +65,7 @@ const notRun: Readonly<Record<string, string>> = {
   'docs/guides/postgres-and-citus.md: almanac start\n': 'needs Citus; npm run test:citus starts on it',
   'docs/backup.md: BEGIN': 'needs two Citus clusters; citus-restore.test.ts does it',
   'docs/backup.md: pg_dump': 'needs tools of the version of the server; store-backup.test.ts runs them where they are',
+  'docs/guides/react-to-transfers.md: CREATE': 'is of your own database, beside what you do there',
   'docs/guides/server.md': 'installs a service as root; unit-file.test.ts runs the service as the unit does',
   'docs/scale.md': 'takes hours; bench/README.md has the results',
   'bench/README.md': 'takes minutes to hours: these are the measurements themselves',
@@ -78,6 +79,7 @@ const besideService = [
   'docs/guides/keys-and-limits.md',
   'docs/guides/agents.md',
   'docs/guides/operating.md',
+  'docs/guides/react-to-transfers.md: almanac keys',
   'docs/guides/a-whole-chain.md: almanac status',
   'docs/backup.md: almanac store backup',
 ]

@@ -3580,7 +3580,36 @@ export interface components {
       /** @description Of Almanac. */
       version: string;
       /** @description Whether webhooks are sent. Absent where there are none. */
-      webhooks?: components["schemas"]["WebhookStatus"];
+      webhooks?: {
+        /** @description Webhooks that send. */
+        active: number;
+        /** @description Webhooks that try again after a failure. */
+        retrying: number;
+        /** @description Webhooks that their owners paused, or that ended with their keys. */
+        paused: number;
+        /** @description Webhooks that were paused after failures. */
+        stopped: number;
+        /** @description The longest time for which one that is not paused has not acknowledged something. */
+        lag_seconds: number;
+        /** @description Those that fail or were stopped, and those behind for longer than a minute, at most 100. */
+        behind: ({
+            /** @description Of the webhook. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /**
+             * @description Whether it sends.
+             * @enum {string}
+             */
+            state: "active" | "retrying" | "paused";
+            /** @description Why it is not active. */
+            reason: string | null;
+            /** @description Failed attempts of what it sends now. */
+            attempts: number;
+            /** @description For how long there is something that was not acknowledged. */
+            lag_seconds: number;
+          })[];
+      };
       /** @description Whether the service is well. */
       verdict: {
         /**
@@ -3984,36 +4013,6 @@ export interface components {
       after?: string;
       /** @description Instead of `after`: everything from this block on that is indexed. */
       from_block?: number;
-    };
-    WebhookStatus: {
-      /** @description Webhooks that send. */
-      active: number;
-      /** @description Webhooks that try again after a failure. */
-      retrying: number;
-      /** @description Webhooks that their owners paused, or that ended with their keys. */
-      paused: number;
-      /** @description Webhooks that were paused after failures. */
-      stopped: number;
-      /** @description The longest time for which one of those that are not paused has not acknowledged something. */
-      lag_seconds: number;
-      /** @description Those that fail or were stopped, and those behind for longer than a minute, at most 100, the longest first. */
-      behind: ({
-          /** @description Names the webhook. */
-          id: string;
-          /** @description For people. */
-          name: string;
-          /**
-           * @description Whether it sends; `retrying` after a failure.
-           * @enum {string}
-           */
-          state: "active" | "retrying" | "paused";
-          /** @description Why it is not active; null while it is. */
-          reason: string | null;
-          /** @description Failed attempts of what it sends now. */
-          attempts: number;
-          /** @description For how long there is something that was not acknowledged; 0: nothing is. */
-          lag_seconds: number;
-        })[];
     };
     WebhookTest: {
       /** @description Whether the receiver answered with a status from 200 to 299. */
