@@ -58,6 +58,7 @@ test('no secret survives in a text, wherever it stands in the address', () => {
     `WSS://a.example/x#${secret}`,
     `postgres://u:${secret}@a.example/x`,
     `alm_${secret}`,
+    `whsec_${secret}`,
   )
   const around = fc.constantFrom('', ' ', '"', "'", '(', ')', '<', '>', ', ')
   fc.assert(

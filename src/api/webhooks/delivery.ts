@@ -109,7 +109,7 @@ function failureText(error: unknown): string {
 const firstDelayMs = 5_000
 const delayMsMax = 3_600_000
 /** After failing for as long it is paused. */
-export const failingMsMax = 86_400_000
+const failingMsMax = 86_400_000
 
 /** What one attempt makes of the progress. `random`: from 0 to 1. */
 export function afterAttempt(

@@ -17,7 +17,7 @@ const bodyBytesMax = 256 * 1_024
 const frameBytesMax = 4 * 1_024
 
 /** `progress`: with the batch, or without one, further on. `more`: there may be something else at once. */
-export type NextBatch = { progress: WebhookProgress; body: Buffer | undefined; more: boolean }
+type NextBatch = { progress: WebhookProgress; body: Buffer | undefined; more: boolean }
 
 type Written = { batch: WebhookBatch; body: Buffer; more: boolean }
 

@@ -4,11 +4,11 @@
 export type PlacesMax = { all: number; ofKey: number; bytes: number; patienceMs: number }
 
 /** Bodies of 256 kB at most: what is under way takes this much memory beside its connections. */
-export const usualPlaces: PlacesMax = { all: 256, ofKey: 128, bytes: 32 * 1_024 * 1_024, patienceMs: 1_000 }
+const usualPlaces: PlacesMax = { all: 256, ofKey: 128, bytes: 32 * 1_024 * 1_024, patienceMs: 1_000 }
 
 type Taken = { key: string; sinceMs: number; bytes: number; cut: () => void }
 
-export type Place = {
+type Place = {
   /** The memory that it takes, once it is known. */
   holds(bytes: number): void
   free(): void

@@ -20,7 +20,7 @@ import { inTurns, Places, type PlacesMax } from './places.ts'
 import { ProgressQueue } from './progress-queue.ts'
 import { filterOf } from './webhook-filter.ts'
 
-export type SenderParts = {
+type SenderParts = {
   store: Store
   reads: TransferReads
   chains: ChainTable

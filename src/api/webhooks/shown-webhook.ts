@@ -9,7 +9,7 @@ import type { StoredWebhook, WebhookDelivery } from '../../store/webhook-store.t
 import type { webhook } from './schemas.ts'
 import { filterOf, shownFilter } from './webhook-filter.ts'
 
-export type ShownWebhook = z.output<typeof webhook>
+type ShownWebhook = z.output<typeof webhook>
 
 type Seen = { chains: ChainTable; isOwn: boolean; inForce: ReadonlyMap<string, unknown>; nowMs?: number }
 

@@ -14,7 +14,7 @@ function keyOf(storeSecret: Uint8Array, id: string, number: number): Buffer {
   return createHmac('sha256', storeSecret).update(`almanac webhook ${id} ${number}`).digest()
 }
 
-export type Signed = { id: string; atMs: number; body: string | Uint8Array }
+type Signed = { id: string; atMs: number; body: string | Uint8Array }
 
 /** With the secret before too, while it is still in use. */
 export function signedHeaders(

@@ -12,7 +12,7 @@ const lookEveryMs = 1_000
 const restMs = 60_000
 const metricsMs = 1_500
 
-export type WebhookSupervisorOptions = {
+type WebhookSupervisorOptions = {
   store: Store
   data: WebhookThreadData
   log: Log

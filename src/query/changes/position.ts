@@ -33,7 +33,7 @@ export type LedgerPosition = {
   /** Once what went of `seen` is retracted: where to go on instead, the last one first. */
   again?: readonly TellAgain[]
 }
-export type TellAgain = Pick<LedgerPosition, 'seen' | 'seenFrom'>
+type TellAgain = Pick<LedgerPosition, 'seen' | 'seenFrom'>
 
 /** In the order of the filter's ledgers. */
 export type ChangePosition = readonly LedgerPosition[]

@@ -26,7 +26,7 @@ import { kindOf } from './change-json.ts'
 
 /** Of a page, and of a batch of a webhook. */
 export const changesMax = 100
-export const waitMaxSeconds = 30
+const waitMaxSeconds = 30
 
 function contractOrWallet(name: string, description: string, example: string) {
   return {
