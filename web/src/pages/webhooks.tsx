@@ -165,7 +165,7 @@ function NewWebhookForm({ onIssued }: { onIssued: (issued: IssuedWebhook) => voi
       <div class="field">
         <label for="webhook-chain">Chain</label>
         <select id="webhook-chain" name="chain">
-          {(status.value?.chains ?? []).map(({ name }) => (
+          {Object.keys(status.value?.chains ?? {}).map(name => (
             <option key={name} value={name}>
               {name}
             </option>
