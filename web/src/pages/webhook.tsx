@@ -81,7 +81,7 @@ export function WebhookPage({ id }: { id: string }) {
                   reload()
                 }}
                 onDeleted={() => {
-                  location.hash = hrefOf(['webhooks'])
+                  location.assign(hrefOf(['webhooks']))
                 }}
               />
             )}
