@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { filterText } from '../src/api/webhooks/webhook-filter.ts'
+import { filterText } from '../src/api/evm/webhooks/webhook-filter.ts'
 import type { WebhookThread, WebhookThreadData } from '../src/cli/service/send-webhooks.ts'
 import { issueKey } from '../src/keys/keys.ts'
 import type { Address, Block, ChainId, Hash } from '../src/model.ts'
@@ -36,7 +36,8 @@ async function receive(): Promise<void> {
     for await (const chunk of request.setEncoding('utf8')) text += chunk
     if (request.url!.startsWith('/hangs')) return
     const atMs = Date.now()
-    for (const { state, block_number } of JSON.parse(text).changes) if (state === 'seen') heard.push({ block: block_number, atMs })
+    for (const { state, block_number } of JSON.parse(text).changes)
+      if (state === 'seen') heard.push({ block: block_number, atMs })
     response.writeHead(204).end()
   })
   server.listen(0, '127.0.0.1')
@@ -54,7 +55,9 @@ async function measure(): Promise<void> {
       seconds: { type: 'string', default: '30' },
     },
   })
-  const [webhooks, hanging, perSecond, seconds] = [values.webhooks, values.hanging, values.blocks, values.seconds].map(Number)
+  const [webhooks, hanging, perSecond, seconds] = [values.webhooks, values.hanging, values.blocks, values.seconds].map(
+    Number,
+  )
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'))
   try {
     const world = await World.open(join(folder, 'store.db'), webhooks!)
@@ -82,13 +85,21 @@ async function measure(): Promise<void> {
     await delay(3_000)
     receiver.send('heard')
     const [heard] = (await once(receiver, 'message')) as [Heard]
-    const delays = heard.filter(({ block }) => block > fromBlock).map(({ block, atMs }) => atMs - world.committedAt.get(block)!)
+    const delays = heard
+      .filter(({ block }) => block > fromBlock)
+      .map(({ block, atMs }) => atMs - world.committedAt.get(block)!)
     console.log(`${webhooks} webhooks, ${hanging} of them hang; ${perSecond} blocks a second, for ${seconds} s each`)
     const rateOf = ({ rows }: Run) => Math.round(rows / seconds!)
-    console.log(`history      ${rateOf(without)} rows/s without, ${rateOf(loaded)} with: ${(loaded.rows / without.rows).toFixed(3)}`)
+    console.log(
+      `history      ${rateOf(without)} rows/s without, ${rateOf(loaded)} with: ${(loaded.rows / without.rows).toFixed(3)}`,
+    )
     console.log(`head         ${without.blocks} blocks without, ${loaded.blocks} with`)
-    console.log(`memory       ${rssMb} MB before the thread, ${without.rssMb} with it idle, ${loaded.rssMb} at work: +${loaded.rssMb - rssMb}`)
-    console.log(`heard        ${delays.length} changes; delay p50 ${quantile(delays, 0.5)} ms, p99 ${quantile(delays, 0.99)} ms`)
+    console.log(
+      `memory       ${rssMb} MB before the thread, ${without.rssMb} with it idle, ${loaded.rssMb} at work: +${loaded.rssMb - rssMb}`,
+    )
+    console.log(
+      `heard        ${delays.length} changes; delay p50 ${quantile(delays, 0.5)} ms, p99 ${quantile(delays, 0.99)} ms`,
+    )
     await thread.far.close()
     thread.end(new Error('done') as never)
     receiver.kill()
@@ -140,7 +151,10 @@ class World {
 
   async addWebhooks(url: string, hanging: number): Promise<void> {
     const signer = new PositionSigner(this.#store.secret)
-    const changes = new Changes(this.#store, transferReads(this.#store, new KnownLabels(this.#store, () => this.#store.revision())))
+    const changes = new Changes(
+      this.#store,
+      transferReads(this.#store, new KnownLabels(this.#store, () => this.#store.revision())),
+    )
     const { key } = await issueKey(this.#store, { name: 'bench', scopes: ['webhooks'] })
     for (let at = 0; at < this.#webhooks; at++) {
       const filter: ChangeFilter = {
@@ -187,7 +201,11 @@ class World {
     this.#historyAt = from
     const blocks = Array.from({ length: historyBlocks }, (_, at) => this.#withRows(from + at))
     await this.#store.commitCold({
-      ...{ chain, activity: noActivity, blocks: blocks.map(({ number, hash, timestamp }) => ({ number, hash, timestamp })) },
+      ...{
+        chain,
+        activity: noActivity,
+        blocks: blocks.map(({ number, hash, timestamp }) => ({ number, hash, timestamp })),
+      },
       covered: [{ scope: 'full', from, to, evidence }],
       ranges: [{ from, to, hash: blocks.at(-1)!.hash }],
       transfers: blocks.flatMap(({ transfers }) => transfers),

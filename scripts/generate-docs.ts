@@ -433,7 +433,10 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     ['docs/commands.md', commandsPage(await createProgram())],
     ['docs/errors.md', errorsPage()],
     ['docs/operations.md', operationsPage()],
-    ['docs/metrics.md', await metricsPage([createMetrics, createEvmMetrics, createWebhookMetrics].map(create => create().registry))],
+    [
+      'docs/metrics.md',
+      await metricsPage([createMetrics, createEvmMetrics, createWebhookMetrics].map(create => create().registry)),
+    ],
     ['docs/spam-rules.md', spamRulesPage()],
     withTable('README.md', '<!-- almanac plan --model: readme -->', sizingMarkdown()),
     withTable('docs/scale.md', '<!-- almanac plan --model -->', modelMarkdown()),

@@ -243,7 +243,7 @@ function noAddress(url: URL, cause: unknown): AlmanacError {
 
 type BodyContext = { url: URL; rules: FetchRules; headers: Readonly<Record<string, string>>; read: { bytes: number } }
 
-/** Bytes are counted after they are decompressed; leaving the loop ends the stream, so a bomb unpacks one chunk more. */
+/** Bytes are counted after they are decompressed. Leaving the loop ends the stream: a bomb unpacks one chunk more. */
 async function readBody(
   body: Readable,
   { url, rules: { bytesMax, cutsBody = false }, headers, read }: BodyContext,

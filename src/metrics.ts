@@ -99,9 +99,11 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
       ),
     },
     webhooks: {
-      count: gauge('almanac_webhooks', 'Webhooks, by state: `active`, `retrying`, `paused` by their owners, `stopped`.', [
-        'state',
-      ]),
+      count: gauge(
+        'almanac_webhooks',
+        'Webhooks, by state: `active`, `retrying`, `paused` by their owners, `stopped`.',
+        ['state'],
+      ),
       lag: gauge(
         'almanac_webhook_lag_seconds',
         'The longest time for which a webhook that is not paused has not acknowledged something.',

@@ -33,7 +33,10 @@ export function redactStore(text: string): string {
   return `${url.protocol}//${credentials}${url.host}${url.pathname}${url.search === '' ? '' : '?…'}`
 }
 
-/** Hides every address, every Almanac key and every secret of a webhook in a text; also an address that JSON escaped or a query carries. */
+/**
+ * Hides every address, every Almanac key and every secret of a webhook in a text; also an address that JSON escaped or
+ * a query carries.
+ */
 export function redactText(text: string): string {
   return text
     .replace(address, hideAddress)

@@ -316,9 +316,7 @@ export const webhookStatus = z.object({
   retrying: z.int().describe('Webhooks that try again after a failure.'),
   paused: z.int().describe('Webhooks that their owners paused, or that ended with their keys.'),
   stopped: z.int().describe('Webhooks that were paused after failures.'),
-  lag_seconds: z
-    .int()
-    .describe('The longest time for which one that is not paused has not acknowledged something.'),
+  lag_seconds: z.int().describe('The longest time for which one that is not paused has not acknowledged something.'),
   behind: z
     .array(
       z.object({

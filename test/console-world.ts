@@ -1,7 +1,7 @@
 // What the console is looked at with: the service as its users start it, over a seeded store, following one simulated chain with two
 // endpoints in full, another on demand, and one whose only endpoint is gone.
 
-import { filterText } from '../src/api/webhooks/webhook-filter.ts'
+import { filterText } from '../src/api/evm/webhooks/webhook-filter.ts'
 import type { ChangeFilter } from '../src/query/changes/position.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
@@ -111,7 +111,13 @@ async function addWebhook(store: Store): Promise<void> {
     finalOnly: false,
   }
   const webhook = {
-    ...{ id: webhookId, keyId: 'k0', name: 'shop', url: 'https://shop.example/transfers', createdAt: 1_700_000_000_000 },
+    ...{
+      id: webhookId,
+      keyId: 'k0',
+      name: 'shop',
+      url: 'https://shop.example/transfers',
+      createdAt: 1_700_000_000_000,
+    },
     ...{ filter: filterText(filter), paused: true, secret: 1, oldSecretUntil: undefined },
   }
   await store.addWebhook(webhook, 'here', { ofKeys: ['k0'], count: 1 })

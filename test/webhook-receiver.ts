@@ -21,7 +21,15 @@ export type Body =
 export type Delivered = { id: string; body: Body; text: string; headers: IncomingHttpHeaders }
 
 /** `ok` and `slow` acknowledge; `lost` takes it in, and its acknowledgement does not arrive. */
-export type Behaviour = 'ok' | 'slow' | 'fails' | 'gone' | 'resets' | 'lost' | 'hangs' | ((response: ServerResponse) => void)
+export type Behaviour =
+  | 'ok'
+  | 'slow'
+  | 'fails'
+  | 'gone'
+  | 'resets'
+  | 'lost'
+  | 'hangs'
+  | ((response: ServerResponse) => void)
 
 export class Receiver {
   behaviour: Behaviour = 'ok'

@@ -1,15 +1,16 @@
 // Receivers of webhooks on random histories: each keeps the ids that it is told, and has what the store has once it is
 // told everything, though receivers fail, hang, lose acknowledgements and are down for hours, and senders are killed.
 // `npm run soak:changes` takes many more seeds.
-import { mkdtempSync, rmSync } from 'node:fs'
+
 import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { reachRules } from '../src/api/webhooks/delivery.ts'
-import { WebhookSender } from '../src/api/webhooks/sender.ts'
-import { secretOf } from '../src/api/webhooks/signature.ts'
-import { filterText } from '../src/api/webhooks/webhook-filter.ts'
+import { reachRules } from '../src/api/evm/webhooks/delivery.ts'
+import { WebhookSender } from '../src/api/evm/webhooks/sender.ts'
+import { secretOf } from '../src/api/evm/webhooks/signature.ts'
+import { filterText } from '../src/api/evm/webhooks/webhook-filter.ts'
 import { ChainTable } from '../src/chains.ts'
 import { AlmanacError } from '../src/errors.ts'
 import { issueKey } from '../src/keys/keys.ts'

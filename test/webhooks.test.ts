@@ -9,10 +9,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import * as schemas from '../src/api/webhooks/schemas.ts'
-import { attempt, reachRules } from '../src/api/webhooks/delivery.ts'
-import { webhookStatusOf } from '../src/api/webhooks/shown-webhook.ts'
-import { WebhookSender } from '../src/api/webhooks/sender.ts'
+import { attempt, reachRules } from '../src/api/evm/webhooks/delivery.ts'
+import * as schemas from '../src/api/evm/webhooks/schemas.ts'
+import { WebhookSender } from '../src/api/evm/webhooks/sender.ts'
+import { webhookStatusOf } from '../src/api/evm/webhooks/shown-webhook.ts'
 import { ChainTable } from '../src/chains.ts'
 import type { FetchRules } from '../src/guarded-fetch.ts'
 import { issueKey, type Scope } from '../src/keys/keys.ts'
@@ -102,11 +102,18 @@ test('a receiver is told what is seen, retracted and final, in order, and its po
   await expect.poll(() => receiver.states.at(-1)).toBe('final 10')
   const last = receiver.requests.at(-1)!.body
   expect(last).toMatchObject({ type: 'changes', webhook: id, chain: 'eth' })
-  await expect.poll(async () => (await details(id)).lag_seconds === 0 && (await details(id)).position).toBe(
-    'position' in last && last.position,
-  )
+  await expect
+    .poll(async () => (await details(id)).lag_seconds === 0 && (await details(id)).position)
+    .toBe('position' in last && last.position)
   const { position, deliveries, state } = await details(id)
-  expect([state, deliveries.map(({ status, changes }) => [status, changes])]).toEqual(['active', [[204, 1], [204, 4], [204, 3]]])
+  expect([state, deliveries.map(({ status, changes }) => [status, changes])]).toEqual([
+    'active',
+    [
+      [204, 1],
+      [204, 4],
+      [204, 3],
+    ],
+  ])
   // The same rows as those of GET /changes, which goes on from there.
   const page = (await ask('GET', `/changes?chain=eth&contract=${contract}&from_block=10`)).body.changes as object[]
   const told = receiver.requests.flatMap(({ body }) => (body.type === 'changes' ? body.changes : []))
@@ -246,7 +253,9 @@ test('a key sees and changes its own webhooks, operators see all, and a webhook 
   const client = await keyOf('client', ['nft-transfers', 'wallet-chains', 'portfolio', 'changes'])
   const { id, receiver } = await listen({ from_block: 11 }, one.secret)
   const idsOf = async (secret: string) => {
-    const { webhooks } = (await ask('GET', '/webhooks', undefined, secret)).body as { webhooks: { id: string; url: string }[] }
+    const { webhooks } = (await ask('GET', '/webhooks', undefined, secret)).body as {
+      webhooks: { id: string; url: string }[]
+    }
     return webhooks.map(each => [each.id, each.url.includes(receiver.path)])
   }
   expect(await idsOf(one.secret)).toEqual([[id, true]])
@@ -299,9 +308,16 @@ describe('where webhooks are not allowed to send', () => {
     expect(body.message).toMatch(/^url /)
   })
 
-  const webhook = { ...{ id: 'wh_1', keyId: '1', name: '', filter: '', createdAt: 0 }, ...{ paused: false, secret: 1, oldSecretUntil: undefined } }
+  const webhook = {
+    ...{ id: 'wh_1', keyId: '1', name: '', filter: '', createdAt: 0 },
+    ...{ paused: false, secret: 1, oldSecretUntil: undefined },
+  }
   const tried = (url: string, rules: FetchRules) =>
-    attempt({ ...webhook, url }, { id: 'msg_1', body: Buffer.from('{}'), nowMs: Date.now() }, { rules, storeSecret: store.secret })
+    attempt(
+      { ...webhook, url },
+      { id: 'msg_1', body: Buffer.from('{}'), nowMs: Date.now() },
+      { rules, storeSecret: store.secret },
+    )
 
   test.each([
     ...['127.0.0.1', '10.0.0.1', '172.16.0.1', '192.168.1.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '224.0.0.1'],
@@ -318,7 +334,10 @@ describe('where webhooks are not allowed to send', () => {
     const resolve = async () => answers[asked++ % answers.length]!
     for (const error of [/no public address/, /in time|not be reached/, /no public address/]) {
       const rules = { ...strict, resolve, timeoutMs: 300, headersTimeoutMs: 300 }
-      expect(await tried('https://rebinds.example/x', rules)).toMatchObject({ status: undefined, error: expect.stringMatching(error) })
+      expect(await tried('https://rebinds.example/x', rules)).toMatchObject({
+        status: undefined,
+        error: expect.stringMatching(error),
+      })
     }
     // One look for each attempt: what was checked is what is connected to.
     expect(asked).toBe(3)
@@ -332,7 +351,11 @@ describe('where webhooks are not allowed to send', () => {
     const known = { ...webhook, id: quiet.id, url: at }
     const odd = (behaviour: Receiver['behaviour']) => {
       receiver.behaviour = behaviour
-      return attempt(known, { id: 'msg_1', body: Buffer.from('{"type":"test"}'), nowMs: Date.now() }, { rules: quick, storeSecret: store.secret })
+      return attempt(
+        known,
+        { id: 'msg_1', body: Buffer.from('{"type":"test"}'), nowMs: Date.now() },
+        { rules: quick, storeSecret: store.secret },
+      )
     }
     const other = server.add('/other')
     expect(await odd(response => response.writeHead(307, { location: `${server.url}/other` }).end())).toMatchObject({
@@ -362,7 +385,13 @@ describe('where webhooks are not allowed to send', () => {
     await new Promise<void>(resolve => slow.listen(0, '127.0.0.1', resolve))
     const { port } = slow.address() as { port: number }
     const startedMs = performance.now()
-    expect(await attempt({ ...known, url: `https://127.0.0.1:${port}/x` }, { id: 'm', body: Buffer.from('{}'), nowMs: 0 }, { rules: quick, storeSecret: store.secret })).toMatchObject({ status: undefined })
+    expect(
+      await attempt(
+        { ...known, url: `https://127.0.0.1:${port}/x` },
+        { id: 'm', body: Buffer.from('{}'), nowMs: 0 },
+        { rules: quick, storeSecret: store.secret },
+      ),
+    ).toMatchObject({ status: undefined })
     expect(performance.now() - startedMs).toBeLessThan(3_000)
     slow.close()
   })

@@ -34,7 +34,7 @@ import type { RequestMeter } from './request-figures.ts'
 import type { LazyStaticFiles, StaticFiles } from './static-files.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
 import type { MinimumRate } from './streams/reader-rate.ts'
-import type { WebhookSettings } from './webhooks/delivery.ts'
+import type { WebhookSettings } from './evm/webhooks/delivery.ts'
 
 export type Context = AppDependencies & {
   cache: AnswerCache

@@ -17,7 +17,7 @@ import * as operatorSchemas from './operator-schemas.ts'
 import { versionPath } from './request.ts'
 import { routes } from './routes.ts'
 import * as schemas from './schemas.ts'
-import * as webhookSchemas from './webhooks/schemas.ts'
+import * as webhookSchemas from './evm/webhooks/schemas.ts'
 
 export type DocumentedOperation = { method: string; path: string; facts: OperationFacts; failureSchema: FailureSchema }
 

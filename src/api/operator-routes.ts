@@ -167,7 +167,8 @@ function withAsOf(chains: StatusReport['chains']): StatusReport['chains'] {
 
 async function measureWebhooks({ status, metrics: { webhooks: shown } }: Context): Promise<void> {
   const { webhooks: told } = await status()
-  for (const state of ['active', 'retrying', 'paused', 'stopped'] as const) shown.count.set({ state }, told?.[state] ?? 0)
+  for (const state of ['active', 'retrying', 'paused', 'stopped'] as const)
+    shown.count.set({ state }, told?.[state] ?? 0)
   shown.lag.set(told?.lag_seconds ?? 0)
   shown.behind.reset()
   for (const { id, lag_seconds } of told?.behind ?? []) shown.behind.set({ webhook: id }, lag_seconds)

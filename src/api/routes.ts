@@ -47,7 +47,7 @@ import {
   webhookResumption,
   webhookRotation,
   webhookTest,
-} from './webhooks/webhooks.ts'
+} from './evm/webhooks/webhooks.ts'
 
 export type Route = RouteParts & {
   /** GET, and with it HEAD, where it is left out. */

@@ -1,9 +1,9 @@
 // Creates, lists, pauses, resumes, tests, rotates and deletes webhooks. It opens the store beside a running server,
 // which sends them.
 import { Command, Option } from 'commander'
-import { WebhookManager } from '../api/webhooks/manage-webhooks.ts'
-import { newWebhook } from '../api/webhooks/schemas.ts'
-import { shownDelivery, shownWebhook } from '../api/webhooks/shown-webhook.ts'
+import { WebhookManager } from '../api/evm/webhooks/manage-webhooks.ts'
+import { newWebhook } from '../api/evm/webhooks/schemas.ts'
+import { shownDelivery, shownWebhook } from '../api/evm/webhooks/shown-webhook.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { durationText } from '../duration-text.ts'
 import { AlmanacError } from '../errors.ts'
@@ -74,7 +74,10 @@ function managerOf(store: Store, { config, chains }: LoadedConfig): WebhookManag
     return [name, { nft: index, erc20: views?.includes('erc20') ? index : ('on-demand' as const) }] as const
   })
   const reads = transferReads(store, new KnownLabels(store, () => store.revision()), chains)
-  return new WebhookManager({ store, chains, indexModes: async () => Object.fromEntries(modes), ...reads }, config.webhooks)
+  return new WebhookManager(
+    { store, chains, indexModes: async () => Object.fromEntries(modes), ...reads },
+    config.webhooks,
+  )
 }
 
 type Flags = { json?: true }
@@ -107,7 +110,9 @@ async function create(store: Store, loaded: LoadedConfig, flags: CreateFlags): P
   const wanted = newWebhook.safeParse(Object.fromEntries(said))
   if (!wanted.success) {
     const flag = String(wanted.error.issues[0]?.path[0] ?? 'url').replaceAll('_', '-')
-    throw new AlmanacError('bad_request', `--${flag} cannot be used.`, { hint: 'see `almanac webhooks create --help`.' })
+    throw new AlmanacError('bad_request', `--${flag} cannot be used.`, {
+      hint: 'see `almanac webhooks create --help`.',
+    })
   }
   const manager = managerOf(store, loaded)
   const filter = await manager.filter(wanted.data)
@@ -182,7 +187,8 @@ async function resume(store: Store, loaded: LoadedConfig, id: string | undefined
 
 async function test(store: Store, loaded: LoadedConfig, id: string, { json }: Flags): Promise<void> {
   const { status, error, tookMs } = await managerOf(store, loaded).test(await found(store, id))
-  if (json) printJson({ delivered: error === undefined, status: status ?? null, error: error ?? null, milliseconds: tookMs })
+  if (json)
+    printJson({ delivered: error === undefined, status: status ?? null, error: error ?? null, milliseconds: tookMs })
   else printNote(error === undefined ? `Delivered: ${status} after ${tookMs} ms.` : `Not delivered: ${error}.`)
   if (error !== undefined) process.exitCode = 1
 }

@@ -180,8 +180,8 @@ async function putKey(
 /**
  * What a key may do: `nft-transfers` lists of transfers, `nft-holdings` who owns what, `wallet-chains`, `balances` of
  * wallets, `portfolio` accounts of Solana, `erc20` tokens of ERC-20, `changes` of transfers as they happen, `webhooks`
- * to have the service send them, `ops` to look at status and metrics, `control` to pause and throttle history, `keys` to
- * administer keys.
+ * to have the service send them, `ops` to look at status and metrics, `control` to pause and throttle history, `keys`
+ * to administer keys.
  */
 export const scopes = [
   ...(['nft-transfers', 'nft-holdings', 'wallet-chains', 'balances', 'portfolio', 'erc20', 'changes'] as const),

@@ -202,7 +202,10 @@ function storeFindings({ full_in_seconds: seconds }: KnownService['store']): Fou
 /** Of those that were paused after failures: nobody else notices. */
 function webhookFindings(webhooks: KnownService['webhooks']): Found[] {
   if (webhooks === undefined || webhooks.stopped === 0) return []
-  const text = webhooks.stopped === 1 ? 'A webhook is paused after failures' : `${webhooks.stopped} webhooks are paused after failures`
+  const text =
+    webhooks.stopped === 1
+      ? 'A webhook is paused after failures'
+      : `${webhooks.stopped} webhooks are paused after failures`
   const detail = webhooks.behind.map(({ name, reason }) => `${name}: ${reason}`)[0]
   return [{ tone: 'warn', text, ...(detail === undefined ? {} : { detail }) }]
 }

@@ -78,7 +78,11 @@ export type WebhookTurn = { position?: string | undefined; restart?: boolean }
 
 export interface WebhookStore {
   /** False: these keys have as many as they may, or there are too many in all. */
-  addWebhook(webhook: WebhookRecord, position: string, max: { ofKeys: readonly string[]; count: number }): Promise<boolean>
+  addWebhook(
+    webhook: WebhookRecord,
+    position: string,
+    max: { ofKeys: readonly string[]; count: number },
+  ): Promise<boolean>
   /** Of some keys or of all, or one of them; the oldest first. */
   webhooks(asked?: { keys?: readonly string[] | undefined; id?: string }): Promise<StoredWebhook[]>
   /** `turn`: it is tried again at once, whatever failed before. False: there is none. */

@@ -1,8 +1,9 @@
 // What the thread of webhooks does: it sends them, so neither indexing nor an answer waits for a receiver. It opens its
 // own connection to the store, and may be ended at any moment.
-import { WebhookSender } from '../../api/webhooks/sender.ts'
-import { reachRules, type WebhookSettings } from '../../api/webhooks/delivery.ts'
+
 import type { Dialect } from '../../api/params.ts'
+import { reachRules, type WebhookSettings } from '../../api/evm/webhooks/delivery.ts'
+import { WebhookSender } from '../../api/evm/webhooks/sender.ts'
 import { type Chain, ChainTable } from '../../chains.ts'
 import { leaseHolder } from '../../evm/index/leased-indexer.ts'
 import { IndexingLimits } from '../../keys/indexing-limits.ts'
@@ -29,7 +30,14 @@ export type WebhookThread = Awaited<ReturnType<typeof startThread>>
 /** Of the labels of a few hundred thousand addresses; the others are looked up. */
 const labelBytesMax = 8 * 1_024 * 1_024
 
-export async function startThread({ store: location, addedChains, dialect, settings, leaseMs, log }: WebhookThreadData) {
+export async function startThread({
+  store: location,
+  addedChains,
+  dialect,
+  settings,
+  leaseMs,
+  log,
+}: WebhookThreadData) {
   yieldToServing()
   const store = await openStore(location, { role: 'reader' })
   const ownLog = createLog({ ...log, hidden: [process.env.ALMANAC_KEY ?? ''] })

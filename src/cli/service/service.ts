@@ -13,7 +13,7 @@ import { coverageOfChain } from '../../api/operator-routes.ts'
 import { RequestMeter } from '../../api/request-figures.ts'
 import { type ServedApp, serveApp } from '../../api/serve.ts'
 import type { LazyStaticFiles, StaticFiles } from '../../api/static-files.ts'
-import { webhookStatusOf } from '../../api/webhooks/shown-webhook.ts'
+import { webhookStatusOf } from '../../api/evm/webhooks/shown-webhook.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import type { Config } from '../../config/settings.ts'
 import { parseListen } from '../../config/settings.ts'
@@ -160,7 +160,9 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
   log.info({ signal: name, told }, 'Shutdown started; running requests finish, a second signal stops at once')
 }
 
-type SendingParts = Pick<Parts, 'loaded' | 'store' | 'isSandbox' | 'log'> & { write: ((text: string) => void) | undefined }
+type SendingParts = Pick<Parts, 'loaded' | 'store' | 'isSandbox' | 'log'> & {
+  write: ((text: string) => void) | undefined
+}
 
 function sendWebhooks({ loaded: { config, chains }, store, isSandbox, log, write }: SendingParts): WebhookSupervisor {
   const data = {

@@ -1,5 +1,5 @@
-// The thread of webhooks as the rest of the service sees it: started with the first webhook that is not paused, and again when it
-// ends.
+// The thread of webhooks as the rest of the service sees it: started with the first webhook that is not paused, and
+// again when it ends.
 import { pause, within } from '../../abort.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../store/store.ts'

@@ -91,7 +91,8 @@ export class PositionSigner {
     if (digest !== digestOf(filter)) return 'other question'
     return ledgers.map(([era, from, seenFrom, ...told]) => {
       const again: TellAgain[] = []
-      for (let at = 6; at < told.length; at += 4) again.push({ seen: toldOf(told, at), seenFrom: told[at + 3] as number })
+      for (let at = 6; at < told.length; at += 4)
+        again.push({ seen: toldOf(told, at), seenFrom: told[at + 3] as number })
       const seen = toldOf(told, 0)
       return { era, from, seenFrom, seen, final: toldOf(told, 3), ...(again.length > 0 && { again }) }
     })

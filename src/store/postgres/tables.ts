@@ -23,7 +23,15 @@ export const columnTypes: Readonly<Record<ColumnType, string>> = {
 const unlogged = ['allowances', 'work', 'heartbeats']
 /** Of tables with rows that are written again and again. */
 const fillFactors: Readonly<Record<string, number>> = {
-  ...{ chains: 50, row_changes: 50, runs: 50, solana_accounts: 90, solana_holdings: 90, key_uses: 50, webhook_progress: 50 },
+  ...{
+    chains: 50,
+    row_changes: 50,
+    runs: 50,
+    solana_accounts: 90,
+    solana_holdings: 90,
+    key_uses: 50,
+    webhook_progress: 50,
+  },
   ...{ allowances: 20, work: 50, heartbeats: 50 },
 }
 

@@ -60,7 +60,12 @@ function storedOf(cells: Row): StoredWebhook {
     webhook: { ...webhook, paused: Boolean(webhook.paused) },
     progress: {
       ...{ id: webhook.id, turn, restart: restart === 1, position, attempts, failingSince, nextAttemptAt, behindSince },
-      ...{ reason, stopped: stopped === 1, sent, batch: batch === undefined ? undefined : { id: batch, end, digest, changes } },
+      ...{
+        reason,
+        stopped: stopped === 1,
+        sent,
+        batch: batch === undefined ? undefined : { id: batch, end, digest, changes },
+      },
     },
   }
 }

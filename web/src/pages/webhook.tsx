@@ -23,7 +23,9 @@ type Details = Schemas['WebhookDetails']
 export function WebhookPage({ id }: { id: string }) {
   const turn = useSignal(0)
   const issued = useSignal<IssuedWebhook | undefined>(undefined)
-  const state = useAnswer(`${turn.value}`, signal => service.GET('/webhooks/{id}', { params: { path: { id } }, signal }))
+  const state = useAnswer(`${turn.value}`, signal =>
+    service.GET('/webhooks/{id}', { params: { path: { id } }, signal }),
+  )
   const { answered, problem, again } = state.value
   const webhook = answered?.data
   useTitle(webhook?.name, 'webhook')
@@ -104,7 +106,9 @@ function Facts({ of: webhook }: { of: Details }) {
         <code>{url}</code>
       </Fact>
       <Fact title="Behind">{lag_seconds === 0 ? 'not behind' : spanText(lag_seconds)}</Fact>
-      {reason !== null && <Fact title="Why">{`${reason}${attempts > 1 ? ` (${countText(attempts)} times)` : ''}`}</Fact>}
+      {reason !== null && (
+        <Fact title="Why">{`${reason}${attempts > 1 ? ` (${countText(attempts)} times)` : ''}`}</Fact>
+      )}
       {next_attempt_at !== null && (
         <Fact title="Next attempt">
           <Age moment={Date.parse(next_attempt_at)} />

@@ -57,9 +57,12 @@ export function WebhookButtons({ of: webhook, onChanged, onRotated, onDeleted }:
   }
   const test = () => {
     tested.value = 'Sending …'
-    return run(service.POST('/webhooks/{id}/test', { params: { path } }), ({ delivered, status, error, milliseconds }) => {
-      tested.value = delivered ? `Delivered: ${status} after ${milliseconds} ms` : `Not delivered: ${error}`
-    }).finally(() => {
+    return run(
+      service.POST('/webhooks/{id}/test', { params: { path } }),
+      ({ delivered, status, error, milliseconds }) => {
+        tested.value = delivered ? `Delivered: ${status} after ${milliseconds} ms` : `Not delivered: ${error}`
+      },
+    ).finally(() => {
       if (problem.value !== undefined) tested.value = undefined
     })
   }
@@ -79,7 +82,9 @@ export function WebhookButtons({ of: webhook, onChanged, onRotated, onDeleted }:
         {!isPaused && (
           <button
             type="button"
-            onClick={() => run(service.PATCH('/webhooks/{id}', { params: { path }, body: { paused: true } }), onChanged)}
+            onClick={() =>
+              run(service.PATCH('/webhooks/{id}', { params: { path }, body: { paused: true } }), onChanged)
+            }
           >
             Pause
           </button>

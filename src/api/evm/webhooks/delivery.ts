@@ -1,10 +1,10 @@
 // One attempt to send something to a webhook, and what follows from it: delivered, tried again later, or stopped. Of
 // what the receiver answers only the status is kept.
 import { Resolver } from 'node:dns/promises'
-import type { Config } from '../../config/settings.ts'
-import { AlmanacError } from '../../errors.ts'
-import { type FetchRules, fetchFailureOf, guardedFetch, type Permit, permittedUrl } from '../../guarded-fetch.ts'
-import type { WebhookProgress, WebhookRecord } from '../../store/webhook-store.ts'
+import type { Config } from '../../../config/settings.ts'
+import { AlmanacError } from '../../../errors.ts'
+import { type FetchRules, fetchFailureOf, guardedFetch, type Permit, permittedUrl } from '../../../guarded-fetch.ts'
+import type { WebhookProgress, WebhookRecord } from '../../../store/webhook-store.ts'
 import { signedHeaders } from './signature.ts'
 
 /** `loopback`: http and private addresses, of this machine alone: in a sandbox. */
@@ -34,8 +34,8 @@ export function reachRules({ allowPrivate, allowHttp, loopback }: Reach): FetchR
 }
 
 /**
- * By the name servers alone: it takes no thread, of which the system's own way has a few, so a name that is made to take
- * long holds up no other webhook.
+ * By the name servers alone: it takes no thread, of which the system's own way has a few, so a name that is made to
+ * take long holds up no other webhook.
  */
 async function addressesOf(hostname: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: resolveMs / 2, tries: 2 })

@@ -1,11 +1,11 @@
 // A webhook as its owner and operators see it. It shows no secret and nothing that receivers answered.
 import type { z } from 'zod'
-import type { ChainTable } from '../../chains.ts'
-import { keysInForce } from '../../keys/keys.ts'
-import { redactUrl } from '../../redact.ts'
-import type { WebhookStatus } from '../../status.ts'
-import type { Store } from '../../store/store.ts'
-import type { StoredWebhook, WebhookDelivery } from '../../store/webhook-store.ts'
+import type { ChainTable } from '../../../chains.ts'
+import { keysInForce } from '../../../keys/keys.ts'
+import { redactUrl } from '../../../redact.ts'
+import type { WebhookStatus } from '../../../status.ts'
+import type { Store } from '../../../store/store.ts'
+import type { StoredWebhook, WebhookDelivery } from '../../../store/webhook-store.ts'
 import type { webhook } from './schemas.ts'
 import { filterOf, shownFilter } from './webhook-filter.ts'
 
@@ -67,7 +67,10 @@ export async function webhookStatusOf(
   const sending = shown.filter(({ state }) => state !== 'paused')
   const paused = shown.filter(({ state }) => state === 'paused')
   const stopped = paused.filter(({ stored }) => stored.progress.stopped)
-  const behind = [...stopped, ...sending.filter(each => each.state === 'retrying' || each.lag_seconds > behindFromSeconds)]
+  const behind = [
+    ...stopped,
+    ...sending.filter(each => each.state === 'retrying' || each.lag_seconds > behindFromSeconds),
+  ]
   return {
     active: sending.filter(({ state }) => state === 'active').length,
     retrying: sending.filter(({ state }) => state === 'retrying').length,
@@ -77,6 +80,13 @@ export async function webhookStatusOf(
     behind: behind
       .sort((a, b) => b.lag_seconds - a.lag_seconds)
       .slice(0, behindMax)
-      .map(({ id, name, state, reason, attempts, lag_seconds }) => ({ id, name, state, reason, attempts, lag_seconds })),
+      .map(({ id, name, state, reason, attempts, lag_seconds }) => ({
+        id,
+        name,
+        state,
+        reason,
+        attempts,
+        lag_seconds,
+      })),
   }
 }

@@ -1,19 +1,19 @@
 // Sends webhooks what changed: at least once and in order for each, by one process at a time. What is sent is stored
 // before it is sent, so whoever goes on after a crash sends the same. Indexing never waits for it.
-import { followSignals, pause } from '../../abort.ts'
-import type { ChainTable } from '../../chains.ts'
-import { AlmanacError } from '../../errors.ts'
-import type { FetchRules } from '../../guarded-fetch.ts'
-import { keysInForce } from '../../keys/keys.ts'
-import { type Log, LogThrottle } from '../../log.ts'
-import type { WebhookMetrics } from '../../metrics.ts'
-import type { Freshen } from '../../query/freshen.ts'
-import type { TransferReads } from '../../query/nft-transfers.ts'
-import type { KeyRecord } from '../../store/key-store.ts'
-import type { Lease, Store } from '../../store/store.ts'
-import type { StoredWebhook, WebhookDelivery, WebhookProgress } from '../../store/webhook-store.ts'
-import { followContract } from '../evm/changes/change-filter.ts'
-import type { Dialect } from '../params.ts'
+import { followSignals, pause } from '../../../abort.ts'
+import type { ChainTable } from '../../../chains.ts'
+import { AlmanacError } from '../../../errors.ts'
+import type { FetchRules } from '../../../guarded-fetch.ts'
+import { keysInForce } from '../../../keys/keys.ts'
+import { type Log, LogThrottle } from '../../../log.ts'
+import type { WebhookMetrics } from '../../../metrics.ts'
+import type { Freshen } from '../../../query/freshen.ts'
+import type { TransferReads } from '../../../query/nft-transfers.ts'
+import type { KeyRecord } from '../../../store/key-store.ts'
+import type { Lease, Store } from '../../../store/store.ts'
+import type { StoredWebhook, WebhookDelivery, WebhookProgress } from '../../../store/webhook-store.ts'
+import { followContract } from '../changes/change-filter.ts'
+import type { Dialect } from '../../params.ts'
 import { afterAttempt, attempt } from './delivery.ts'
 import { NextBatches } from './next-batch.ts'
 import { inTurns, Places, type PlacesMax } from './places.ts'
@@ -251,7 +251,12 @@ export class WebhookSender {
 
   async #send(
     held: Held,
-    { body, more, stored, signal }: { body: Buffer; more: boolean; stored: Promise<void> | undefined; signal: AbortSignal },
+    {
+      body,
+      more,
+      stored,
+      signal,
+    }: { body: Buffer; more: boolean; stored: Promise<void> | undefined; signal: AbortSignal },
   ): Promise<void> {
     const { store, rules, metrics } = this.#parts
     const { webhook, progress } = held.stored
@@ -276,7 +281,10 @@ export class WebhookSender {
       ...{ status: done.status, error: done.error, tookMs: done.tookMs },
     }
     if (next.stopped)
-      this.#parts.log.warn({ webhook: webhook.id, reason: next.reason }, 'Webhook paused; resume it when it can receive')
+      this.#parts.log.warn(
+        { webhook: webhook.id, reason: next.reason },
+        'Webhook paused; resume it when it can receive',
+      )
     // Where its owner changed it meanwhile, what the store has is read with the next look.
     if (held.stored.progress.turn === progress.turn) {
       held.stored = { webhook: held.stored.webhook, progress: next }

@@ -1,8 +1,8 @@
 // The schemas of webhooks, as their owners make, change and see them.
 import { z } from 'zod'
-import { keyNamePattern } from '../../keys/keys.ts'
-import { positionLengthMax } from '../../query/changes/position.ts'
-import { kinds } from '../evm/changes/change-filter.ts'
+import { keyNamePattern } from '../../../keys/keys.ts'
+import { positionLengthMax } from '../../../query/changes/position.ts'
+import { kinds } from '../changes/change-filter.ts'
 
 const moment = z.iso.datetime()
 const kindList = z.array(z.enum(kinds as [string, ...string[]]))

@@ -1,9 +1,9 @@
 // Stores the progress of webhooks, of many in one transaction: each on its own would be a write for every delivery. A
 // newer progress of a webhook takes the place of one that still waits.
 import { setTimeout as delay } from 'node:timers/promises'
-import { AlmanacError } from '../../errors.ts'
-import { type Log, LogThrottle } from '../../log.ts'
-import type { WebhookDelivery, WebhookProgress, WebhookProgressWriter } from '../../store/webhook-store.ts'
+import { AlmanacError } from '../../../errors.ts'
+import { type Log, LogThrottle } from '../../../log.ts'
+import type { WebhookDelivery, WebhookProgress, WebhookProgressWriter } from '../../../store/webhook-store.ts'
 
 /** How long others may join. */
 const gatherMs = 10

@@ -1,9 +1,9 @@
 // What a webhook listens to: how it is stored, and as its owner is shown it. No rules of filters.
-import type { ChainTable } from '../../chains.ts'
-import { type Ledger, ledgerId, ledgerOf } from '../../ledgers.ts'
-import type { Address, ChainId } from '../../model.ts'
-import type { ChangeFilter } from '../../query/changes/position.ts'
-import { kindOf } from '../evm/changes/change-json.ts'
+import type { ChainTable } from '../../../chains.ts'
+import { type Ledger, ledgerId, ledgerOf } from '../../../ledgers.ts'
+import type { Address, ChainId } from '../../../model.ts'
+import type { ChangeFilter } from '../../../query/changes/position.ts'
+import { kindOf } from '../changes/change-json.ts'
 
 type StoredFilter = {
   chain: ChainId

@@ -1,15 +1,15 @@
 // What a webhook is sent next: the changes after its position, or the batch that was sent and not acknowledged, as it
 // was. It sends and writes nothing.
 import { createHash, randomBytes } from 'node:crypto'
-import type { ChainTable } from '../../chains.ts'
-import { type ChangePage, Changes, type ChangesGone } from '../../query/changes/changes.ts'
-import { type ChangeFilter, type ChangePosition, maybeTold, PositionSigner } from '../../query/changes/position.ts'
-import type { TransferReads } from '../../query/nft-transfers.ts'
-import type { Store } from '../../store/store.ts'
-import type { StoredWebhook, WebhookBatch, WebhookProgress } from '../../store/webhook-store.ts'
-import { changesMax } from '../evm/changes/change-filter.ts'
-import { changeTexts } from '../evm/changes/change-json.ts'
-import type { Dialect } from '../params.ts'
+import type { ChainTable } from '../../../chains.ts'
+import { type ChangePage, Changes, type ChangesGone } from '../../../query/changes/changes.ts'
+import { type ChangeFilter, type ChangePosition, maybeTold, PositionSigner } from '../../../query/changes/position.ts'
+import type { TransferReads } from '../../../query/nft-transfers.ts'
+import type { Store } from '../../../store/store.ts'
+import type { StoredWebhook, WebhookBatch, WebhookProgress } from '../../../store/webhook-store.ts'
+import { changesMax } from '../changes/change-filter.ts'
+import { changeTexts } from '../changes/change-json.ts'
+import type { Dialect } from '../../params.ts'
 import { chainNameOf, filterOf } from './webhook-filter.ts'
 
 const bodyBytesMax = 256 * 1_024

@@ -1,7 +1,7 @@
 // Signs what webhooks are sent, as Standard Webhooks has it (https://www.standardwebhooks.com). The secret of a webhook
 // is made of that of the store and of its number, so none is stored, and a copy of the table tells none.
 import { createHmac } from 'node:crypto'
-import type { WebhookRecord } from '../../store/webhook-store.ts'
+import type { WebhookRecord } from '../../../store/webhook-store.ts'
 
 type Signing = Pick<WebhookRecord, 'id' | 'secret' | 'oldSecretUntil'>
 

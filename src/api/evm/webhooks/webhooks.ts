@@ -1,19 +1,26 @@
 // The routes of webhooks: who has the scope sees and changes its own, and operators see all of them.
-import { z } from 'zod'
-import { AlmanacError, type ErrorCode } from '../../errors.ts'
-import { hasScope, keysInForce, replacedBy, scopeLacking } from '../../keys/keys.ts'
-import { parseGrace, usualGrace } from '../../keys/rotate-key.ts'
-import type { KeyRecord } from '../../store/key-store.ts'
-import type { StoredWebhook } from '../../store/webhook-store.ts'
-import { jsonAnswer } from '../answer.ts'
-import type { Context } from '../context.ts'
-import { followContract } from '../evm/changes/change-filter.ts'
-import { requireConfigured } from '../evm/not-indexed.ts'
-import { newRotation } from '../key-schemas.ts'
-import { type ExampleName, type Json, jsonSuccess, type OperationFacts, reference, textInPath } from '../openapi-parts.ts'
-import { unacceptable } from '../params.ts'
-import type { ApiRequest } from '../request.ts'
-import type { RouteParts } from '../responder.ts'
+import type { z } from 'zod'
+import { AlmanacError, type ErrorCode } from '../../../errors.ts'
+import { hasScope, keysInForce, replacedBy, scopeLacking } from '../../../keys/keys.ts'
+import { parseGrace, usualGrace } from '../../../keys/rotate-key.ts'
+import type { KeyRecord } from '../../../store/key-store.ts'
+import type { StoredWebhook } from '../../../store/webhook-store.ts'
+import { jsonAnswer } from '../../answer.ts'
+import type { Context } from '../../context.ts'
+import { followContract } from '../changes/change-filter.ts'
+import { requireConfigured } from '../not-indexed.ts'
+import { newRotation } from '../../key-schemas.ts'
+import {
+  type ExampleName,
+  type Json,
+  jsonSuccess,
+  type OperationFacts,
+  reference,
+  textInPath,
+} from '../../openapi-parts.ts'
+import { unacceptable } from '../../params.ts'
+import type { ApiRequest } from '../../request.ts'
+import type { RouteParts } from '../../responder.ts'
 import { WebhookManager } from './manage-webhooks.ts'
 import { Places } from './places.ts'
 import { newWebhook as newWebhookSchema, webhookChange, webhookPosition } from './schemas.ts'
@@ -101,7 +108,13 @@ function body(schema: string, name: string, value: unknown): Json {
   return { required: true, content }
 }
 
-function ofOne(facts: Omit<OperationFacts, 'parameters' | 'errors' | 'failures' | 'answers'> & { schema: ExampleName; told: string; status?: number }): OperationFacts {
+function ofOne(
+  facts: Omit<OperationFacts, 'parameters' | 'errors' | 'failures' | 'answers'> & {
+    schema: ExampleName
+    told: string
+    status?: number
+  },
+): OperationFacts {
   const { schema, told, status = 200, ...rest } = facts
   return {
     ...rest,
@@ -166,7 +179,8 @@ export const webhookDetails: RouteParts = {
   document: ofOne({
     id: 'getWebhook',
     summary: `A webhook; ${needs}, or \`ops\``,
-    description: 'What it listens to, its state and its last deliveries: times, statuses and ids, never what was sent or answered.',
+    description:
+      'What it listens to, its state and its last deliveries: times, statuses and ids, never what was sent or answered.',
     ...{ schema: 'WebhookDetails', told: 'The webhook with its last deliveries.' },
   }),
 }
@@ -184,7 +198,8 @@ export const changedWebhook: RouteParts = {
     ...ofOne({
       id: 'changeWebhook',
       summary: `Change or pause a webhook; ${needs}`,
-      description: 'Another name or URL, or a pause. It goes on where it was; nothing is lost meanwhile. What is left out stays.',
+      description:
+        'Another name or URL, or a pause. It goes on where it was; nothing is lost meanwhile. What is left out stays.',
       ...{ schema: 'Webhook', told: 'The webhook as it is now.' },
     }),
     requestBody: body('WebhookChange', 'pause', { paused: true }),
@@ -203,7 +218,8 @@ export const webhookResumption: RouteParts = {
     ...ofOne({
       id: 'resumeWebhook',
       summary: `Resume a webhook; ${needs}`,
-      description: 'It sends at once, from a position or a block, or from where it was. Use it after a receiver was down, or to send again.',
+      description:
+        'It sends at once, from a position or a block, or from where it was. Use it after a receiver was down, or to send again.',
       ...{ schema: 'Webhook', told: 'The webhook as it is now.' },
     }),
     requestBody: body('WebhookPosition', 'block', { from_block: 16_220_200 }),
@@ -259,7 +275,8 @@ export const webhookTest: RouteParts = {
   document: ofOne({
     id: 'testWebhook',
     summary: `Send a test; ${needs}`,
-    description: 'One signed request of the type `test`, without changes, which is not repeated. Answers what became of it.',
+    description:
+      'One signed request of the type `test`, without changes, which is not repeated. Answers what became of it.',
     ...{ schema: 'WebhookTest', told: 'What became of it.' },
   }),
 }
