@@ -216,6 +216,7 @@ async function resolvedInTurn(hostname: string, signal: AbortSignal): Promise<st
 
 async function addressesOf(url: URL, rules: FetchRules, signal: AbortSignal): Promise<string[]> {
   const { resolve = (hostname: string) => resolvedInTurn(hostname, signal), isPublic = isPublicAddress } = rules
+  signal.throwIfAborted()
   const host = hostOf(url)
   const isLiteral = isIP(host) !== 0
   const found = isLiteral ? [host] : await resolve(host).catch(nothing(url))

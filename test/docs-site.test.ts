@@ -196,7 +196,7 @@ test('the search answers what people ask', () => {
     expect([asked, first(asked)]).toEqual([asked, 'operations.html#getNFTOwners'])
   expect(first('completeness')).toBe('guides/complete-answers.html')
   expect(first('paginaton')).toBe('guides/pages.html')
-  expect(first('streams')).toBe('faq.html#does-it-send-webhooks')
+  expect(first('streams')).toBe('guides/react-to-transfers.html')
   expect(first('token price')).toBe('faq.html#does-it-have-prices')
   expect(first('quickstart')).toBe('guides/first-calls.html')
   const answers = {

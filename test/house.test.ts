@@ -16,7 +16,7 @@ const roots = ['src', 'web/src', 'sandbox/src'].filter(folder => existsSync(join
 const filesPerFolderMax = 30
 const linesP90Max = 300
 const commentWidthMax = 120
-const storeMethodsMax = 79
+const storeMethodsMax = 80
 
 /** The sources below a folder, tests and generated files aside, with their lines. */
 function sourcesBelow(folder: string): { path: string; lines: number }[] {

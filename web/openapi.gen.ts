@@ -711,7 +711,7 @@ export interface paths {
     get: operations["listWebhooks"];
     /**
      * Create a webhook; needs the scope `webhooks`
-     * @description Changes of transfers are sent to a URL as they happen, at least once and in order: `seen`, `retracted` and `final` with one `id`, as `GET /changes` has them. Each request is signed with the secret that this answer alone shows, as [Standard Webhooks](https://www.standardwebhooks.com) has it. Without `after` and `from_block` it begins now. [React to transfers](/docs/guides/react-to-transfers.html) has a whole receiver.
+     * @description Changes of transfers are sent to a URL as they happen, at least once and in order: `seen`, `retracted` and `final` with one `id`, as `GET /changes` has them. Each request is signed with the secret that this answer alone shows, as Standard Webhooks has it. Without `after` and `from_block` it begins now. [React to transfers](/docs/guides/react-to-transfers.html) has a whole receiver.
      */
     post: operations["createWebhook"];
   };
@@ -11182,7 +11182,7 @@ export interface operations {
   };
   /**
    * Create a webhook; needs the scope `webhooks`
-   * @description Changes of transfers are sent to a URL as they happen, at least once and in order: `seen`, `retracted` and `final` with one `id`, as `GET /changes` has them. Each request is signed with the secret that this answer alone shows, as [Standard Webhooks](https://www.standardwebhooks.com) has it. Without `after` and `from_block` it begins now. [React to transfers](/docs/guides/react-to-transfers.html) has a whole receiver.
+   * @description Changes of transfers are sent to a URL as they happen, at least once and in order: `seen`, `retracted` and `final` with one `id`, as `GET /changes` has them. Each request is signed with the secret that this answer alone shows, as Standard Webhooks has it. Without `after` and `from_block` it begins now. [React to transfers](/docs/guides/react-to-transfers.html) has a whole receiver.
    */
   createWebhook: {
     requestBody: {
@@ -11241,7 +11241,6 @@ export interface operations {
           "application/json": components["schemas"]["WebhookDetails"];
         };
       };
-      400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       404: components["responses"]["Failure404"];
@@ -11277,7 +11276,6 @@ export interface operations {
           "application/json": components["schemas"]["Webhook"];
         };
       };
-      400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       404: components["responses"]["Failure404"];
@@ -11354,7 +11352,6 @@ export interface operations {
           "application/json": components["schemas"]["WebhookTest"];
         };
       };
-      400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       404: components["responses"]["Failure404"];

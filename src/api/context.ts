@@ -28,13 +28,13 @@ import type { AnswerCache } from './answer.ts'
 import type { UnsentAnswers } from './answer-memory.ts'
 import type { Listeners } from './evm/changes/listeners.ts'
 import type { HeadAges } from './evm/head-ages.ts'
+import type { WebhookSettings } from './evm/webhooks/delivery.ts'
 import type { LiveFeed } from './live-feed.ts'
 import type { MediaLinks } from './media/media-links.ts'
 import type { RequestMeter } from './request-figures.ts'
 import type { LazyStaticFiles, StaticFiles } from './static-files.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
 import type { MinimumRate } from './streams/reader-rate.ts'
-import type { WebhookSettings } from './evm/webhooks/delivery.ts'
 
 export type Context = AppDependencies & {
   cache: AnswerCache

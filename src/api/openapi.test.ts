@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { ChainTable } from '../chains.ts'
 import * as consoleSchemas from './console/schemas.ts'
 import * as erc20Schemas from './evm/erc20/schemas.ts'
+import * as webhookSchemas from './evm/webhooks/schemas.ts'
 import * as keySchemas from './key-schemas.ts'
 import { openApiText } from './openapi.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
@@ -15,6 +16,7 @@ const named: Readonly<Record<string, z.ZodType>> = {
   ...schemas,
   ...erc20Schemas,
   ...keySchemas,
+  ...webhookSchemas,
   ...operatorSchemas,
   ...consoleSchemas,
 }
@@ -84,7 +86,7 @@ const operations = Object.values<Record<string, Documented>>(document.paths).fla
 
 /** Those whose answer does not repeat what it is about. */
 const silent =
-  /^(getWalletNFTCollections|getUniqueOwnersByCollection|get(NFTCollection|NFTToken|Wallet|Block)Stats|getNativeBalance|getWalletTokenBalances|getToken(Allowance|Owners|Stats|Holders)|getHistoricalTokenHolders|getPortfolio|getSolana(Balance|Tokens|Nfts)|explainContract|rotateKey|revokeKey)(V22)?$/
+  /^(getWalletNFTCollections|getUniqueOwnersByCollection|get(NFTCollection|NFTToken|Wallet|Block)Stats|getNativeBalance|getWalletTokenBalances|getToken(Allowance|Owners|Stats|Holders)|getHistoricalTokenHolders|getPortfolio|getSolana(Balance|Tokens|Nfts)|explainContract|rotateKey|revokeKey|testWebhook)(V22)?$/
 
 test('the example of an answer is of what the examples of the parameters ask for', () => {
   const strange = operations.flatMap(({ operationId, parameters = [], responses }) => {

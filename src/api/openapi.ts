@@ -3,6 +3,7 @@ import { z } from 'zod'
 import * as consoleSchemas from './console/schemas.ts'
 import type { FailureSchema } from './document/error-examples.ts'
 import * as erc20Schemas from './evm/erc20/schemas.ts'
+import * as webhookSchemas from './evm/webhooks/schemas.ts'
 import { hostedAt, hostedOperations, isServed, whyNotServed } from './hosted/operations.ts'
 import * as keySchemas from './key-schemas.ts'
 import {
@@ -17,7 +18,6 @@ import * as operatorSchemas from './operator-schemas.ts'
 import { versionPath } from './request.ts'
 import { routes } from './routes.ts'
 import * as schemas from './schemas.ts'
-import * as webhookSchemas from './evm/webhooks/schemas.ts'
 
 export type DocumentedOperation = { method: string; path: string; facts: OperationFacts; failureSchema: FailureSchema }
 

@@ -30,14 +30,6 @@ import { multipleNfts, nft } from './evm/nfts.ts'
 import { apiVersion, endpointWeights } from './evm/service-facts.ts'
 import { allTransfers, blockTransfers, tokenTransfers, walletTransfers } from './evm/transfer-lists.ts'
 import { walletChains } from './evm/wallet-chains.ts'
-import { explanation } from './explain.ts'
-import { change, keyList, keyUse, newKey, revocation, rotation } from './keys.ts'
-import { health, metrics, readiness, status } from './operator-routes.ts'
-import { type ApiVersion, apiVersions } from './request.ts'
-import type { RouteParts } from './responder.ts'
-import { balance, nfts, portfolio, tokens } from './solana/account.ts'
-import { nftMetadata, tokenMetadata } from './solana/metadata.ts'
-import { readAccounts } from './solana/read-accounts.ts'
 import {
   changedWebhook,
   newWebhook,
@@ -48,6 +40,14 @@ import {
   webhookRotation,
   webhookTest,
 } from './evm/webhooks/webhooks.ts'
+import { explanation } from './explain.ts'
+import { change, keyList, keyUse, newKey, revocation, rotation } from './keys.ts'
+import { health, metrics, readiness, status } from './operator-routes.ts'
+import { type ApiVersion, apiVersions } from './request.ts'
+import type { RouteParts } from './responder.ts'
+import { balance, nfts, portfolio, tokens } from './solana/account.ts'
+import { nftMetadata, tokenMetadata } from './solana/metadata.ts'
+import { readAccounts } from './solana/read-accounts.ts'
 
 export type Route = RouteParts & {
   /** GET, and with it HEAD, where it is left out. */

@@ -1,9 +1,9 @@
 // What the thread of webhooks does: it sends them, so neither indexing nor an answer waits for a receiver. It opens its
 // own connection to the store, and may be ended at any moment.
 
-import type { Dialect } from '../../api/params.ts'
 import { reachRules, type WebhookSettings } from '../../api/evm/webhooks/delivery.ts'
 import { WebhookSender } from '../../api/evm/webhooks/sender.ts'
+import type { Dialect } from '../../api/params.ts'
 import { type Chain, ChainTable } from '../../chains.ts'
 import { leaseHolder } from '../../evm/index/leased-indexer.ts'
 import { IndexingLimits } from '../../keys/indexing-limits.ts'

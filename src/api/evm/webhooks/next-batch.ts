@@ -7,9 +7,9 @@ import { type ChangeFilter, type ChangePosition, maybeTold, PositionSigner } fro
 import type { TransferReads } from '../../../query/nft-transfers.ts'
 import type { Store } from '../../../store/store.ts'
 import type { StoredWebhook, WebhookBatch, WebhookProgress } from '../../../store/webhook-store.ts'
+import type { Dialect } from '../../params.ts'
 import { changesMax } from '../changes/change-filter.ts'
 import { changeTexts } from '../changes/change-json.ts'
-import type { Dialect } from '../../params.ts'
 import { chainNameOf, filterOf } from './webhook-filter.ts'
 
 const bodyBytesMax = 256 * 1_024

@@ -7,8 +7,6 @@ import type { KeyRecord } from '../../../store/key-store.ts'
 import type { StoredWebhook } from '../../../store/webhook-store.ts'
 import { jsonAnswer } from '../../answer.ts'
 import type { Context } from '../../context.ts'
-import { followContract } from '../changes/change-filter.ts'
-import { requireConfigured } from '../not-indexed.ts'
 import { newRotation } from '../../key-schemas.ts'
 import {
   type ExampleName,
@@ -21,6 +19,8 @@ import {
 import { unacceptable } from '../../params.ts'
 import type { ApiRequest } from '../../request.ts'
 import type { RouteParts } from '../../responder.ts'
+import { followContract } from '../changes/change-filter.ts'
+import { requireConfigured } from '../not-indexed.ts'
 import { WebhookManager } from './manage-webhooks.ts'
 import { Places } from './places.ts'
 import { newWebhook as newWebhookSchema, webhookChange, webhookPosition } from './schemas.ts'
@@ -120,7 +120,7 @@ function ofOne(
     ...rest,
     parameters: [idInPath],
     answers: { [status]: jsonSuccess(schema, told) },
-    errors: ['bad_request', 'not_found', ...errors],
+    errors: [...(rest.requestBody === undefined ? [] : (['bad_request'] as const)), 'not_found', ...errors],
     failures: [noSuchWebhook()],
   }
 }
@@ -157,7 +157,7 @@ export const newWebhook: RouteParts = {
     summary: `Create a webhook; ${needs}`,
     description:
       'Changes of transfers are sent to a URL as they happen, at least once and in order: `seen`, `retracted` and `final` with one `id`, as `GET /changes` has them. ' +
-      'Each request is signed with the secret that this answer alone shows, as [Standard Webhooks](https://www.standardwebhooks.com) has it. Without `after` and `from_block` it begins now. ' +
+      'Each request is signed with the secret that this answer alone shows, as Standard Webhooks has it. Without `after` and `from_block` it begins now. ' +
       '[React to transfers](/docs/guides/react-to-transfers.html) has a whole receiver.',
     requestBody: body('NewWebhook', 'collection', {
       ...{ name: 'shop', url: 'https://shop.example/transfers', chain: 'eth' },
@@ -194,16 +194,14 @@ export const changedWebhook: RouteParts = {
     context.log.info({ webhook: webhook.id, by: asker.key.id }, 'Webhook changed')
     return jsonAnswer(shown(context, asker, await found(context, request, asker)))
   },
-  document: {
-    ...ofOne({
-      id: 'changeWebhook',
-      summary: `Change or pause a webhook; ${needs}`,
-      description:
-        'Another name or URL, or a pause. It goes on where it was; nothing is lost meanwhile. What is left out stays.',
-      ...{ schema: 'Webhook', told: 'The webhook as it is now.' },
-    }),
+  document: ofOne({
+    id: 'changeWebhook',
+    summary: `Change or pause a webhook; ${needs}`,
+    description:
+      'Another name or URL, or a pause. It goes on where it was; nothing is lost meanwhile. What is left out stays.',
+    ...{ schema: 'Webhook', told: 'The webhook as it is now.' },
     requestBody: body('WebhookChange', 'pause', { paused: true }),
-  },
+  }),
 }
 
 export const webhookResumption: RouteParts = {
@@ -214,16 +212,14 @@ export const webhookResumption: RouteParts = {
     context.log.info({ webhook: stored.webhook.id, by: asker.key.id }, 'Webhook resumed')
     return jsonAnswer(shown(context, asker, await found(context, request, asker)))
   },
-  document: {
-    ...ofOne({
-      id: 'resumeWebhook',
-      summary: `Resume a webhook; ${needs}`,
-      description:
-        'It sends at once, from a position or a block, or from where it was. Use it after a receiver was down, or to send again.',
-      ...{ schema: 'Webhook', told: 'The webhook as it is now.' },
-    }),
+  document: ofOne({
+    id: 'resumeWebhook',
+    summary: `Resume a webhook; ${needs}`,
+    description:
+      'It sends at once, from a position or a block, or from where it was. Use it after a receiver was down, or to send again.',
+    ...{ schema: 'Webhook', told: 'The webhook as it is now.' },
     requestBody: body('WebhookPosition', 'block', { from_block: 16_220_200 }),
-  },
+  }),
 }
 
 export const webhookRotation: RouteParts = {
@@ -235,15 +231,13 @@ export const webhookRotation: RouteParts = {
     context.log.info({ webhook: stored.webhook.id, by: asker.key.id }, 'Secret of webhook rotated')
     return jsonAnswer({ ...shown(context, asker, await found(context, request, asker)), secret }, { status: 201 })
   },
-  document: {
-    ...ofOne({
-      id: 'rotateWebhook',
-      summary: `Rotate the secret of a webhook; ${needs}`,
-      description: `A new secret, which this answer alone shows. The old one signs too for the grace period, ${usualGrace} if it is left out: both signatures are sent.`,
-      ...{ schema: 'IssuedWebhook', told: 'The webhook with its new secret.', status: 201 },
-    }),
+  document: ofOne({
+    id: 'rotateWebhook',
+    summary: `Rotate the secret of a webhook; ${needs}`,
+    description: `A new secret, which this answer alone shows. The old one signs too for the grace period, ${usualGrace} if it is left out: both signatures are sent.`,
+    ...{ schema: 'IssuedWebhook', told: 'The webhook with its new secret.', status: 201 },
     requestBody: body('NewRotation', 'usual', { grace: usualGrace }),
-  },
+  }),
 }
 
 function graceOf(given: unknown): number {
