@@ -1,5 +1,5 @@
 // Webhooks, how far each was told, and its last deliveries.
-import { type Engine, lockNames, plain, plainUnseen, put, type Row, row, rows, run, type Work } from '../core/work.ts'
+import { type Engine, lastOfEach, lockNames, plain, plainUnseen, put, type Row, row, rows, run, type Work } from '../core/work.ts'
 import {
   deliveriesKept,
   type StoredWebhook,
@@ -145,7 +145,10 @@ function* putProgress(progress: readonly WebhookProgress[], sent: readonly Webho
     const cells = Object.values(cellsOf(each)).map(cell => cell ?? null)
     if ((yield* run(ofTurn, each.id, ...cells)) > 0) held.add(each.id)
   }
-  const told = sent.filter(({ webhook }) => held.has(webhook))
+  const told = lastOfEach(
+    sent.filter(({ webhook }) => held.has(webhook)),
+    ({ webhook, number }) => `${webhook} ${number % deliveriesKept}`,
+  )
   yield* put(
     'webhook_deliveries',
     told.map(({ webhook, number, at, batch, changes, status, error, tookMs }) => {
