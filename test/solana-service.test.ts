@@ -120,7 +120,10 @@ test('says that a network is not configured', async () => {
   const { address } = await generateKeyPairSigner()
   const refused = await served.get(`/account/mainnet/${address}/portfolio`)
   expect(refused.status).toBeGreaterThanOrEqual(500)
-  expect(await refused.json()).toMatchObject({ code: 'not_configured', message: expect.stringMatching(/Solana mainnet/) })
+  expect(await refused.json()).toMatchObject({
+    code: 'not_configured',
+    message: expect.stringMatching(/Solana mainnet/),
+  })
 })
 
 test('reports the network with its endpoint and what is watched', async () => {
