@@ -124,10 +124,10 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
                 {rows => <TransfersTable rows={rows} chain={chain} coming={3} />}
               </ListSection>
               {nft?.contract_type === 'ERC1155' && <TokenHolders token={token} cursors={cursors} />}
+              {nft !== undefined && <TokenWords nft={nft} held={held} />}
             </div>
             <div class="stack">
               <TokenLife {...token} isSingle={(nft ?? row)?.contract_type !== 'ERC1155'} />
-              {nft !== undefined && <TokenWords nft={nft} held={held} />}
             </div>
           </div>
         </>
