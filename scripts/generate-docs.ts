@@ -264,7 +264,7 @@ const sections: { title: string; text: string; has: (path: readonly string[]) =>
     has: path => path[0] === 'solana',
   },
   { title: 'Limits', text: '', has: path => path[0] === 'limits' },
-  { title: 'Changes and webhooks', text: '', has: path => path[0] === 'changes' || path[0] === 'webhooks' },
+  { title: 'Changes of transfers and webhooks', text: '', has: path => path[0] === 'changes' || path[0] === 'webhooks' },
   {
     title: 'Metadata',
     text: '<!-- also: ipfs, arweave, gateway, pictures, images, media -->\n\nNothing is fetched from the web unless one of the first four is set: [metadata from the web](annotations.md#metadata-from-the-web).',

@@ -179,7 +179,7 @@ export const errorGuide: Readonly<Record<ErrorCode, { of: 'request' | 'operator'
   position_gone: {
     of: 'request',
     means:
-      'What was told of changes up to this position cannot be followed any more: final rows were taken back by a repair or by forgetting, a backup was restored, or the position is of a replaced block that is no longer kept (`changes.keep_days`).',
+      'Changes cannot be listed from this position on: a repair or `almanac forget` removed final rows, a backup was restored, or the position is in a replaced block that is no longer kept (`changes.keep_days`).',
     solve: 'Forget what you keep of blocks from `details.from_block` on, and go on with `details.next` as `after`.',
   },
   internal: {
