@@ -141,6 +141,10 @@ walkConsole(walk => {
     await row.locator('th a').click()
     await page.getByRole('heading', { level: 1 }).waitFor(patience)
     expect(page.url()).toContain(`/#/erc20/picked/${walk.world.coin}`)
+    await page.locator('.facts').getByText('complete', { exact: true }).waitFor(patience)
+    expect(await page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current]').textContent()).toBe(
+      'Overview',
+    )
     // As a contract of NFTs it has nothing, and leads back.
     await page.goto(`${walk.world.url}/#/contract/picked/${walk.world.coin}`)
     await page.locator('.subject').getByRole('link', { name: 'View as ERC-20 token' }).click()

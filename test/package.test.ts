@@ -80,6 +80,12 @@ describe('an old Node', () => {
     }
   })
 
+  test('meets no wall of warnings when it installs', () => {
+    expect(run('npm', ['config', 'get', 'loglevel', 'engine-strict']).trim()).toBe(
+      'loglevel=error\nengine-strict=false',
+    )
+  })
+
   test.each(['start', 'almanac'])('is told so by the script %s too', script => {
     const command = manifest.scripts[script]!
     const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, NODE_OPTIONS: preload }

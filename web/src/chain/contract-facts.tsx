@@ -16,7 +16,6 @@ type Moved = { result: readonly { block_number: string; block_timestamp: string 
 export function ContractFacts({ explained, response }: { explained: Explained; response: Response | undefined }) {
   const { index, created_block: created, deployer, deployer_label: label, chain, contract } = explained
   const complete = response?.headers.get('x-index-complete')
-  const evidence = evidences.find(({ name }) => name === response?.headers.get('x-index-evidence'))
   // Both ends are other ones only where the count is.
   const question = index.transfers === 0 ? undefined : JSON.stringify([chain, contract, index.transfers])
   const first = useAnswer(question, signal => askFirstTransfer({ chain, contract }, signal)).value
@@ -26,23 +25,10 @@ export function ContractFacts({ explained, response }: { explained: Explained; r
       <Fact title="Transfers">{countSoFar(index.transfers, complete !== 'false')}</Fact>
       <Activity title="First activity" isAny={index.transfers > 0} state={first} chain={chain} />
       <Activity title="Last activity" isAny={index.transfers > 0} state={last} chain={chain} />
-      <Fact title="History">
-        {complete == null ? (
-          '–'
-        ) : complete === 'true' ? (
-          <span class="good">complete</span>
-        ) : (
-          <span class="warn">{isConfigured(chain) === false ? 'not indexed here' : 'not complete yet'}</span>
-        )}
-      </Fact>
-      {evidence !== undefined && (
-        <Fact title="Evidence">
-          <span title={evidence.meaning}>
-            {evidence.title}
-            {new Set(index.covered.map(({ evidence }) => evidence)).size > 1 && <small class="soft"> weakest</small>}
-          </span>
-        </Fact>
-      )}
+      <HistoryFacts
+        {...{ chain, response }}
+        isMixed={new Set(index.covered.map(({ evidence }) => evidence)).size > 1}
+      />
       {created !== null && (
         <Fact title="Created in block">
           <a href={hrefOf(['block', chain, `${created}`])}>{countText(created)}</a>
@@ -72,5 +58,34 @@ function Activity({ title, isAny, state: { answered, problem }, chain }: Activit
         </a>
       )}
     </Fact>
+  )
+}
+
+type History = { chain: string; response: Response | undefined; isMixed?: boolean }
+
+/** Whether an answer is complete, and by what. */
+export function HistoryFacts({ chain, response, isMixed = false }: History) {
+  const complete = response?.headers.get('x-index-complete')
+  const evidence = evidences.find(({ name }) => name === response?.headers.get('x-index-evidence'))
+  return (
+    <>
+      <Fact title="History">
+        {complete == null ? (
+          '–'
+        ) : complete === 'true' ? (
+          <span class="good">complete</span>
+        ) : (
+          <span class="warn">{isConfigured(chain) === false ? 'not indexed here' : 'not complete yet'}</span>
+        )}
+      </Fact>
+      {evidence !== undefined && (
+        <Fact title="Evidence">
+          <span title={evidence.meaning}>
+            {evidence.title}
+            {isMixed && <small class="soft"> weakest</small>}
+          </span>
+        </Fact>
+      )}
+    </>
   )
 }

@@ -1,5 +1,6 @@
 // One ERC-20 token on one chain: its transfers, or who holds it.
 
+import { HistoryFacts } from '../chain/contract-facts.tsx'
 import { askErc20Holders, askErc20Metadata, askErc20Owners, askErc20Stats, askErc20Transfers } from '../holdings/ask.ts'
 import { Erc20OwnersTable, Erc20TransfersTable } from '../holdings/erc20-tables.tsx'
 import { ListSection } from '../holdings/list-section.tsx'
@@ -85,6 +86,7 @@ function Transfers({ chain, address, cursor, token }: ViewProps) {
           <Fact title="Transfers">{answered && countText(Number(answered.data.transfers.total))}</Fact>
           <Fact title="Supply">{token && <Supply of={token} />}</Fact>
           <Fact title="Decimals">{token && (token.decimals ?? '–')}</Fact>
+          <HistoryFacts chain={chain} response={state.value.answered?.response} />
         </dl>
       )}
       <ListSection

@@ -12,7 +12,7 @@ import { hrefOf, route } from '../state/route.ts'
 import { acceptOfferedKey, key, offeredKey, signOut } from '../state/session.ts'
 import { theme, themes } from '../state/theme.ts'
 
-const data = ['contract', 'token', 'wallet', 'account', 'block', 'transaction']
+const data = ['contract', 'erc20', 'token', 'wallet', 'account', 'block', 'transaction']
 const ways = [
   { parts: ['', 'chain', 'search', ...data], title: 'Overview' },
   { parts: ['webhooks'], title: 'Webhooks' },
