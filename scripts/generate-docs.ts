@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client'
 import { stringify } from 'yaml'
 import { rulesVersion, spamRules, spamScore } from '../src/annotate/spam-rules.ts'
 import { defaultApiSettings } from '../src/api/context.ts'
-import { hostedOperations, isServed, whyNotServed } from '../src/api/hosted/operations.ts'
+import { hostedOperations, insteadOf, isServed, whyNotServed } from '../src/api/hosted/operations.ts'
 import { allOperations, openApiText } from '../src/api/openapi.ts'
 import { statusOf } from '../src/api/problem.ts'
 import { routes } from '../src/api/routes.ts'
@@ -159,7 +159,10 @@ export function operationsPage(): string {
       ['operation', 'path', 'why not'],
       notServed
         .filter(operation => operation.isSolana === isSolana)
-        .map(operation => [...namesOf(operation), whyNotServed(operation)]),
+        .map(operation => [
+          ...namesOf(operation),
+          [whyNotServed(operation), insteadOf(operation)].filter(Boolean).join('; '),
+        ]),
     ),
   }))
   const [yes, no] = [sections.map(section => section.yes), sections.map(section => section.no)]
@@ -264,7 +267,7 @@ const sections: { title: string; text: string; has: (path: readonly string[]) =>
     has: path => path[0] === 'solana',
   },
   { title: 'Limits', text: '', has: path => path[0] === 'limits' },
-  { title: 'Changes of transfers and webhooks', text: '', has: path => path[0] === 'changes' || path[0] === 'webhooks' },
+  { title: 'Changes and webhooks', text: '', has: path => path[0] === 'changes' || path[0] === 'webhooks' },
   {
     title: 'Metadata',
     text: '<!-- also: ipfs, arweave, gateway, pictures, images, media -->\n\nNothing is fetched from the web unless one of the first four is set: [metadata from the web](annotations.md#metadata-from-the-web).',

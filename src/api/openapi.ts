@@ -4,7 +4,7 @@ import * as consoleSchemas from './console/schemas.ts'
 import type { FailureSchema } from './document/error-examples.ts'
 import * as erc20Schemas from './evm/erc20/schemas.ts'
 import * as webhookSchemas from './evm/webhooks/schemas.ts'
-import { hostedAt, hostedOperations, isServed, whyNotServed } from './hosted/operations.ts'
+import { hostedAt, hostedOperations, insteadOf, isServed, whyNotServed } from './hosted/operations.ts'
 import * as keySchemas from './key-schemas.ts'
 import {
   type DocumentOptions,
@@ -41,16 +41,17 @@ export function wholeDocument(options: DocumentOptions): Json {
 }
 
 /** By id. Where EVM chains and Solana share one, the first reason stands for both. */
-function notServed(): Record<string, { why: string; at: string[] }> {
+function notServed(): Record<string, { why: string; instead?: string; at: string[] }> {
   const missing = Map.groupBy(
     hostedOperations.filter(operation => !isServed(operation, routes)),
     ({ id }) => id,
   )
   return Object.fromEntries(
-    [...missing].map(([id, named]) => [
-      id,
-      { why: whyNotServed(named[0]!), at: named.map(({ method, path }) => `${method} ${path}`) },
-    ]),
+    [...missing].map(([id, named]) => {
+      const instead = insteadOf(named[0]!)
+      const at = named.map(({ method, path }) => `${method} ${path}`)
+      return [id, { why: whyNotServed(named[0]!), ...(instead === undefined ? {} : { instead }), at }]
+    }),
   )
 }
 

@@ -5,15 +5,17 @@ import { parseAddress } from '../../model.ts'
 import type { Handler } from '../answer.ts'
 import { pathOf } from '../request.ts'
 import { segmentsOf } from '../router.ts'
-import { type HostedOperation, whyNotServed } from './operations.ts'
+import { type HostedOperation, insteadOf, whyNotServed } from './operations.ts'
 
 /** Where a path begins with any address, what is not one belongs to no operation. */
 export function notServed(operation: HostedOperation): Handler {
   const { id, path, needs } = operation
   const addressName = /^\/{(\w+)}/.exec(path)?.[1]
+  const instead = insteadOf(operation)
+  const reason = [whyNotServed(operation), ...(instead === undefined ? [] : [instead])].join('; ')
   const error = new AlmanacError(
     'not_implemented',
-    `Almanac does not serve ${id}: ${whyNotServed(operation)}; /reference lists what it serves`,
+    `Almanac does not serve ${id}: ${reason}; /reference lists what it serves`,
     { details: { operation: id, needs, listed: '/openapi.json' } },
   )
   return request => {

@@ -210,7 +210,7 @@ function read(table: Readonly<Record<string, string>>, isSolana: boolean): Hoste
 }
 
 /** What a client may ask instead, by the ids of EVM operations that are served. */
-const insteadOf: Readonly<Record<string, string>> = {
+const alternatives: Readonly<Record<string, string>> = {
   getWalletTokenBalancesPrice: 'getWalletTokenBalances has the balances without prices',
   getWalletNetWorth: 'getWalletTokenBalances and getNativeBalance have what it holds, without prices',
   getWalletHistory: 'getWalletNFTTransfers and getWalletTokenTransfers have its transfers',
@@ -224,10 +224,13 @@ const insteadOf: Readonly<Record<string, string>> = {
   getLatestBlockNumber: 'getDateToBlock with the date of now has the newest block',
 }
 
-export function whyNotServed({ id, needs, isSolana }: HostedOperation): string {
-  const why = needs === undocumented ? undocumented : `it needs ${needs}`
-  const instead = isSolana ? undefined : insteadOf[id]
-  return instead === undefined ? why : `${why}; ${instead}`
+export function whyNotServed({ needs }: HostedOperation): string {
+  return needs === undocumented ? undocumented : `it needs ${needs}`
+}
+
+/** A text that follows the reason. Undefined where nothing else has it. */
+export function insteadOf({ id, isSolana }: HostedOperation): string | undefined {
+  return isSolana ? undefined : alternatives[id]
 }
 
 /** Routes and operations with the same shape are the same, whatever their parameters are called. */

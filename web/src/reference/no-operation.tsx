@@ -60,7 +60,8 @@ export function NoOperation({ id, entries, notServed }: Operations & { id: strin
       <div class="note note-warn">
         <strong>This operation is not served.</strong>
         <p>
-          Almanac does not serve <code>{id}</code>: {missing.why}. Every request for it answers 501{' '}
+          Almanac does not serve <code>{id}</code>: {missing.why}
+          {missing.instead !== undefined && `; ${missing.instead}`}. Every request for it answers 501{' '}
           <code>not_implemented</code> with this name, so a client can tell it from a failure. Keep sending this request
           to the service that you use today, and the others to Almanac.
         </p>

@@ -78,8 +78,8 @@ export type ApiDocument = {
   'x-not-served'?: NotServed
 }
 
-/** By id: the reason, and each method and path. */
-export type NotServed = Readonly<Record<string, { why: string; at: readonly string[] }>>
+/** By id: the reason, what to ask instead, and each method and path. */
+export type NotServed = Readonly<Record<string, { why: string; instead?: string; at: readonly string[] }>>
 
 export const apiDocument = signal<ApiDocument | undefined>(undefined)
 
