@@ -64,7 +64,8 @@ test('where the node leaves the branch of the index, what was kept of the head i
     },
   }
   const ask = async (...wallets: Address[]) =>
-    (await balances.answer({ chain, wallets, toBlock: undefined }, { key: { id: 'k' } as IndexingKey, freshen })).balances
+    (await balances.answer({ chain, wallets, toBlock: undefined }, { key: { id: 'k' } as IndexingKey, freshen }))
+      .balances
   expect(await ask(wallet)).toEqual([ours])
   branch = theirs
   expect(await ask(wallet, other)).toEqual([theirs, theirs])

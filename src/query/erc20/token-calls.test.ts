@@ -108,6 +108,15 @@ test('parts of two branches are no answer', async () => {
   node.answerNext()
   await node.waiting()
   node.branch = theirs
-  node.asked.splice(0).forEach(({ fail: _, ...each }) => each.answer())
+  node.answerNext()
   await expect(answer).rejects.toMatchObject({ code: 'upstream_failed', retryable: true })
+})
+
+test('no tokens are an answer at once, also where the index has no head yet', async () => {
+  const node = new Node()
+  expect(await balancesOf(newCalls(), node.options('k'), 0)).toEqual({ block: 5, values: [] })
+  const early = balancesOf(new TokenCalls({ chainState: async () => undefined }), node.options('k'), 0)
+  expect(await node.waiting()).toEqual([['k', 0]])
+  node.answerNext()
+  expect(await early).toEqual({ block: 5, values: [] })
 })

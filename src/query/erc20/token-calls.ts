@@ -6,8 +6,8 @@ import { numberOfAnswer, textOfAnswer } from '../../annotate/label-text.ts'
 import { shownName } from '../../annotate/shown-facts.ts'
 import { atMost } from '../../at-most.ts'
 import type { Chain } from '../../chains.ts'
-import { ledgerId } from '../../ledgers.ts'
 import { AlmanacError } from '../../errors.ts'
+import { ledgerId } from '../../ledgers.ts'
 import type { Address, ChainId, ContractCall, Hash } from '../../model.ts'
 import type { ChainState, Store } from '../../store/store.ts'
 import type { HoldingsOptions } from '../holdings/questions.ts'
@@ -129,9 +129,10 @@ export class TokenCalls {
     const { key, freshen, signal } = options
     const state = await this.#stateOf(chain)
     // Without a head of the index the node tells the block, and it has to be one.
-    const size = state === undefined ? calls.length : callsPerTurn
+    const size = state === undefined ? Number.POSITIVE_INFINITY : callsPerTurn
     const results: Result[] = []
     let said: { block: number; hash: Hash | undefined } | undefined
+    // Without a call the block is told.
     for (let from = 0; from === 0 || from < calls.length; from += size) {
       signal?.throwIfAborted()
       const part = calls.slice(from, from + size)
