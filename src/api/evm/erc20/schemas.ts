@@ -20,7 +20,7 @@ const decimals = z
   .string()
   .regex(/^\d+$/)
   .nullable()
-  .describe('By how many digits the units differ, as text; null if the token does not say.')
+  .describe('Digits after the decimal point, as text; null if the token does not say.')
 
 const marks = {
   possible_spam: contract.possible_spam,
@@ -37,11 +37,11 @@ const transfer = z.object({
   block_timestamp: blockTimestamp,
   block_number: decimal.describe('Number of the block.'),
   block_hash: hash.describe('Hash of the block.'),
-  from_address: hexAddress.describe('Who gave. The zero address where the token made what moved.'),
-  from_address_label: label('the giver'),
+  from_address: hexAddress.describe('The sender; the zero address where tokens were minted.'),
+  from_address_label: label('the sender'),
   from_address_entity: offChain,
   from_address_entity_logo: offChain,
-  to_address: hexAddress.describe('Who got it. The zero address where the token destroyed what moved.'),
+  to_address: hexAddress.describe('The recipient; the zero address where tokens were burned.'),
   to_address_label: label('the recipient'),
   to_address_entity: offChain,
   to_address_entity_logo: offChain,
@@ -75,7 +75,7 @@ export const erc20Balances = z.array(
       .min(0)
       .max(255)
       .nullable()
-      .describe('By how many digits the units differ; null if the token does not say.'),
+      .describe('Digits after the decimal point; null if the token does not say.'),
     balance: decimal.describe('What the token says that the wallet has, in the smallest unit.'),
     ...marks,
   }),
@@ -117,7 +117,7 @@ export const erc20Allowance = z.object({
 const balancesField = z
   .enum(['exact', 'read', 'unchecked'])
   .describe(
-    '`exact`: the sums of the transfers are the supply and, for a sample of holders, what the token says. `read`: they are not, or transfers may be missing: balances were read from the token, or are null, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.',
+    '`exact`: the sums of the transfers equal the supply and, for a sample of holders, what the token says. `read`: they do not, or transfers may be missing: balances were read from the token, or are null, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.',
   )
 const balancesBlock = z
   .int()
@@ -163,7 +163,9 @@ export const erc20Owners = z.object({
 })
 
 export const erc20Stats = z.object({
-  transfers: z.object({ total: decimal.describe('How many are indexed.') }).describe('The transfers of the token.'),
+  transfers: z
+    .object({ total: decimal.describe('How many transfers are indexed.') })
+    .describe('The transfers of the token.'),
 })
 
 const unknownWay = z.null().describe('Always null: why a wallet holds it is not known.')
@@ -186,13 +188,13 @@ const largest = (howMany: number) =>
       supply: z
         .string()
         .nullable()
-        .describe('What they have, in the main unit; null where sums of transfers are no balances of this token.'),
+        .describe('What they have, in the main unit; null where sums of transfers are not balances of this token.'),
       supplyPercent: z.number().nullable().describe('The same of the supply, of 100; null where that is not known.'),
     })
     .describe(`Of the ${howMany} largest.`)
 
 export const erc20Holders = z.object({
-  totalHolders: z.int().min(0).describe('How many addresses received more than they gave.'),
+  totalHolders: z.int().min(0).describe('How many addresses received more than they sent.'),
   holdersByAcquisition: acquisition,
   holderChange: z
     .object({

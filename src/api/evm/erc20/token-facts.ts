@@ -49,7 +49,7 @@ function parametersOf(table: ChainTable) {
       read: text => (text.length <= symbolLengthMax ? text : undefined),
       accepts: `a text of at most ${symbolLengthMax} characters`,
       schema: z.string().max(symbolLengthMax),
-      description: `From 1 to ${tokensMax} symbols, in any case. ${spelled('symbols')}`,
+      description: `From 1 to ${tokensMax} symbols; upper and lower case are the same. ${spelled('symbols')}`,
       example: ['LINK'],
     } satisfies Parameter<string>,
     owner: {
@@ -93,7 +93,7 @@ export const tokenMetadataList = tokenRoute({
 export const tokenMetadataBySymbol = tokenRoute({
   id: 'getTokenMetadataBySymbol',
   summary: 'Metadata of tokens by symbol',
-  description: `The tokens of the index that have one of these symbols, at most ${foundMax}: verified ones first, and possible spam last. A symbol is no name that belongs to anybody: look at the address.`,
+  description: `The tokens of the index that have one of these symbols, at most ${foundMax}: verified ones first, then those with the most transfers, and possible spam last. Any contract may take any symbol: know a token by its address.`,
   parameters: parametersOf,
   documented: ({ symbols, chain }) => [{ ...inQueryList(symbols), required: true }, inQuery(chain)],
   success: jsonSuccess('Erc20Metadata', 'What the tokens say of themselves.', tokenHeaders),
@@ -149,7 +149,7 @@ export const allowance = tokenRoute({
   id: 'getTokenAllowance',
   summary: 'Allowance of a spender',
   description:
-    'How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: nothing there tells an allowance.',
+    'How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: no contract at the address answers `allowance`.',
   parameters: parametersOf,
   documented: ({ owner, spender, chain }) => [
     inPath(tokenParameter),
@@ -171,7 +171,7 @@ export const allowance = tokenRoute({
 })
 
 function tellsNone(): AlmanacError {
-  return new AlmanacError('not_found', 'No contract at this address tells an allowance')
+  return new AlmanacError('not_found', 'No contract at this address answers allowance()')
 }
 
 export const tokenCounts = tokenRoute({

@@ -223,7 +223,7 @@ function largestOf({ balances, largest, supply }: HolderCounts, count: number, d
 export const holderHistory = tokenRoute({
   id: 'getHistoricalTokenHolders',
   summary: 'Holders of a token over time',
-  description: `How many holders one ERC-20 token had at up to ${partsMax} moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. ${onDemandTokens}`,
+  description: `How many holders one ERC-20 token had at up to ${partsMax} moments, the newest first. Use it for a chart. Moments after the newest block are left out. Counts go back over at most 100,000 transfers before the last moment; those of earlier moments are null. ${onDemandTokens}`,
   parameters: parametersOf,
   documented: ({ chain, fromDate, toDate, timeFrame }) => [
     inPath(tokenParameter),

@@ -67,7 +67,7 @@ const shownOfToken = ({ rows, labels, facts }: TransfersPage, token: Address): S
 
 export const erc20Transfers = listRoute({
   ...{ list: 'erc20-transfers', about: 'token', id: 'getTokenTransfers', summary: 'ERC-20 transfers of a token' },
-  description: `Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. ${onDemandTokens}`,
+  description: `Every transfer of one ERC-20 token, newest first, mints and burns included. Use it for the history of a token, whole or within blocks or dates. ${onDemandTokens}`,
   page: async (context, { about, ...question }, options) => {
     const transfers = new NftTransfers(context.store, context)
     const { question: _, ...answer } = await transfers.answer({ ...question, contract: about }, options)
