@@ -7,7 +7,8 @@ import { type Address, type AskedCalls, type Block, type Hash, zeroAddress } fro
 import { Claims } from '../src/query/claims.ts'
 import { TokenCalls } from '../src/query/erc20/token-calls.ts'
 import { TokenFacts } from '../src/query/erc20/token-facts.ts'
-import { WalletTokens, walletTokensMax } from '../src/query/erc20/wallet-tokens.ts'
+import { TouchedTokens, walletTokensMax } from '../src/query/erc20/touched-tokens.ts'
+import { WalletTokens } from '../src/query/erc20/wallet-tokens.ts'
 import { Holdings, type HoldingsBounds } from '../src/query/holdings/holdings.ts'
 import { HoldingsAdmission } from '../src/query/holdings/holdings-admission.ts'
 import type { HoldersQuestion, HoldingsOptions } from '../src/query/holdings/questions.ts'
@@ -75,10 +76,8 @@ test('no more transfers are taken back than one question may read', { timeout: 6
 test('a wallet with 100,000 tokens of dust is told so, and no more are read or asked than one answer has', async () => {
   const revision = () => store.revision()
   const calls = new TokenCalls(store)
-  const parts = {
-    claims: new Claims(store, revision),
-    facts: new TokenFacts(new ShownContracts(store, revision), calls),
-  }
+  const claims = new Claims(store, revision)
+  const facts = new TokenFacts(new ShownContracts(store, revision), calls)
   let recordsRead = 0
   const indexes: Store['indexes'] = {
     ...store.indexes,
@@ -88,7 +87,8 @@ test('a wallet with 100,000 tokens of dust is told so, and no more are read or a
       return records
     },
   }
-  const tokens = new WalletTokens({ ...parts, indexes, calls, admission: new HoldingsAdmission() })
+  const touchedTokens = new TouchedTokens({ indexes, claims, admission: new HoldingsAdmission() })
+  const tokens = new WalletTokens({ touched: touchedTokens, calls, facts })
   const asked: AskedCalls[] = []
   const asking = { chain, wallet, toBlock: undefined, tokens: undefined, excludeSpam: false }
   const answer = await tokens.answer(asking, options(asked))

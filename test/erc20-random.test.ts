@@ -9,6 +9,7 @@ import { firstPage, type PageCursor } from '../src/query/cursor.ts'
 import { TokenCalls } from '../src/query/erc20/token-calls.ts'
 import { TokenFacts } from '../src/query/erc20/token-facts.ts'
 import { TokenOwners } from '../src/query/erc20/token-owners.ts'
+import { TouchedTokens } from '../src/query/erc20/touched-tokens.ts'
 import { WalletTokens } from '../src/query/erc20/wallet-tokens.ts'
 import type { Freshen } from '../src/query/freshen.ts'
 import { Holdings } from '../src/query/holdings/holdings.ts'
@@ -89,7 +90,8 @@ class Trial {
     const streams = holdings.streams(new TokenUris(store, undefined))
     this.#owners = new TokenOwners({ holdings, streams, calls, store })
     const facts = new TokenFacts(contracts, calls)
-    this.#wallets = new WalletTokens({ indexes: store.indexes, claims, facts, calls, admission })
+    const touched = new TouchedTokens({ indexes: store.indexes, claims, admission })
+    this.#wallets = new WalletTokens({ touched, calls, facts })
     this.#transfers = new NftTransfers(store, transferReads(store, new KnownLabels(store, revision)))
   }
 

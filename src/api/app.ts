@@ -8,6 +8,8 @@ import { CursorSigner } from '../query/cursor.ts'
 import { TokenCalls } from '../query/erc20/token-calls.ts'
 import { TokenFacts } from '../query/erc20/token-facts.ts'
 import { TokenOwners } from '../query/erc20/token-owners.ts'
+import { TouchedTokens } from '../query/erc20/touched-tokens.ts'
+import { WalletTokens } from '../query/erc20/wallet-tokens.ts'
 import type { Freshen } from '../query/freshen.ts'
 import { Holdings } from '../query/holdings/holdings.ts'
 import { HoldingsAdmission } from '../query/holdings/holdings-admission.ts'
@@ -120,6 +122,8 @@ function contextOf(dependencies: AppDependencies): Context {
   })
   const cursors = new CursorSigner(store.secret)
   const tokenCalls = new TokenCalls(store, wait => queue.withoutSlot(wait))
+  const tokenFacts = new TokenFacts(contracts, tokenCalls)
+  const touched = new TouchedTokens({ indexes: store.indexes, claims, admission })
   const streams = holdings.streams(tokenUris)
   const listeners = new Listeners(() => store.revision())
   dependencies.stopping?.addEventListener('abort', () => listeners.close())
@@ -132,7 +136,8 @@ function contextOf(dependencies: AppDependencies): Context {
       holdings,
       tokenUris,
       tokenCalls,
-      tokenFacts: new TokenFacts(contracts, tokenCalls),
+      tokenFacts,
+      walletTokens: new WalletTokens({ touched, calls: tokenCalls, facts: tokenFacts }),
       tokenOwners: new TokenOwners({ holdings, streams, calls: tokenCalls, store }),
       holdingStreams: streams,
       holdingsAdmission: admission,

@@ -10,6 +10,7 @@ import type { CursorSigner } from '../query/cursor.ts'
 import type { TokenCalls } from '../query/erc20/token-calls.ts'
 import type { TokenFacts } from '../query/erc20/token-facts.ts'
 import type { TokenOwners } from '../query/erc20/token-owners.ts'
+import type { WalletTokens } from '../query/erc20/wallet-tokens.ts'
 import type { AskTransaction } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
 import type { HoldingsBounds } from '../query/holdings/holdings.ts'
@@ -59,6 +60,7 @@ export type Context = AppDependencies & {
   tokenCalls: TokenCalls
   tokenFacts: TokenFacts
   tokenOwners: TokenOwners
+  walletTokens: WalletTokens
   /** Whether ledgers of chains are indexed in full or on demand, by name, as reported within the last second. */
   indexModes: () => Promise<Readonly<Record<string, Record<Ledger, ChainStatus['index']>>>>
   /** Of the store, read once for all requests that arrive in one turn of the event loop. */

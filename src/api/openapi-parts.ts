@@ -295,7 +295,7 @@ export const walletTokenHeaders = {
   ...indexHeaders,
   'X-Block-Number': header('Block after which the tokens were asked.', 'integer'),
   'X-Tokens-Looked-At': header(
-    'How many tokens were asked, the newest touched first, where the wallet touched more. Absent where it did not.',
+    'How many tokens were asked, the newest touched first, where the wallet touched more, or more of its transfers are still to be looked through. Absent where that is all.',
     'integer',
   ),
 }

@@ -99,17 +99,19 @@ export async function findPlaces(reader: IndexReader, span: Span, wanted: Places
   return { places, stoppedAt }
 }
 
-/** Every matching record of a span, until `visit` has enough; false where there are more than one request looks at. */
-export async function visitAll(
+/**
+ * Every matching record of a span, the newest first, until `visit` has enough. Where there are more than one request
+ * looks at, it returns the place of the last one: the next request goes on after it.
+ */
+export function visitAll(
   reader: IndexReader,
   span: Span,
   visit: (records: IndexRecords, value: Uint8Array) => unknown,
-  pace = new Pace(),
-): Promise<boolean> {
-  const stoppedAt = await walk(reader, span, { order: 'desc', pace }, (records, _, value) => {
+  options: Pick<WalkOptions, 'after' | 'pace'> = {},
+): Promise<Position | undefined> {
+  return walk(reader, span, { order: 'desc', ...options }, (records, _, value) => {
     return span.matches?.(records, value) !== false && visit(records, value) === true
   })
-  return stoppedAt === undefined
 }
 
 type WalkOptions = {

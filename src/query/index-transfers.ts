@@ -134,8 +134,8 @@ export class IndexTransfers {
   async #totalOfAll(reader: IndexReader, chain: ChainId, { from, to }: Interval): Promise<number | undefined> {
     const span = allTransfers(chain, { from, to })
     const contracts = new Set<Address>()
-    const isWhole = await visitAll(reader, span, (records, value) => contracts.add(span.contractOf(records, value)))
-    if (!isWhole) return undefined
+    const stoppedAt = await visitAll(reader, span, (records, value) => contracts.add(span.contractOf(records, value)))
+    if (stoppedAt !== undefined) return undefined
     let total = 0
     for (const contract of contracts)
       total += await this.#store.transferCount({ chain, contract, fromBlock: from, toBlock: to })
@@ -163,10 +163,10 @@ function spanOf(chain: ChainId, of: SpanSubject, blocks: Interval) {
 
 async function walletTotal(reader: IndexReader, chain: ChainId, of: SpanSubject, blocks: Interval) {
   let total = 0
-  const isWhole = await visitAll(reader, spanOf(chain, of, blocks), (_, value) => {
+  const stoppedAt = await visitAll(reader, spanOf(chain, of, blocks), (_, value) => {
     total += readWalletRecord(value).idCount
   })
-  return isWhole ? total : undefined
+  return stoppedAt === undefined ? total : undefined
 }
 
 function indexOf({ list }: TransferSubject): IndexName {

@@ -34,8 +34,8 @@ export async function tokenRows(reader: IndexReader, token: Token, question: Pag
 /** Undefined where one request does not look at as many. */
 export async function tokenTotal(reader: IndexReader, token: Token): Promise<number | undefined> {
   let count = 0
-  const isWhole = await visitAll(reader, tokenTransfers(token), () => count++)
-  return isWhole ? count + (await coveringRanges(reader, token)).length : undefined
+  const stoppedAt = await visitAll(reader, tokenTransfers(token), () => count++)
+  return stoppedAt === undefined ? count + (await coveringRanges(reader, token)).length : undefined
 }
 
 const layout = newLayout()

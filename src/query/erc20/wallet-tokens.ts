@@ -3,19 +3,11 @@
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
 import type { Chain } from '../../chains.ts'
 import { ledgerId } from '../../ledgers.ts'
-import { type Address, zeroAddress } from '../../model.ts'
-import type { IndexReader } from '../../store/index-reader.ts'
-import type { Claims } from '../claims.ts'
-import type { HoldingsAdmission } from '../holdings/holdings-admission.ts'
+import type { Address } from '../../model.ts'
 import type { Completeness, HoldingsOptions } from '../holdings/questions.ts'
-import { visitAll, walletTransfers } from '../index-places.ts'
-import type { TokenCalls } from './token-calls.ts'
+import type { AskedAt, TokenCalls } from './token-calls.ts'
 import type { TokenFacts } from './token-facts.ts'
-
-/** Of one wallet: a node is asked for each. */
-export const walletTokensMax = 2_000
-/** What finding the tokens of a wallet takes: a set of them, and the records that are read at once. */
-const findingBytes = 2 ** 20
+import type { Touched, TouchedTokens } from './touched-tokens.ts'
 
 export type WalletTokensQuestion = {
   chain: Chain
@@ -34,16 +26,7 @@ export type WalletTokensAnswer = Completeness & {
   lookedAt: number | undefined
 }
 
-/** Tokens with what may be claimed of them: the newest touched come first. */
-type Touched = Completeness & { tokens: readonly Address[]; isCut: boolean }
-
-type Parts = {
-  indexes: IndexReader
-  claims: Claims
-  calls: TokenCalls
-  facts: TokenFacts
-  admission: HoldingsAdmission
-}
+type Parts = { touched: TouchedTokens; calls: TokenCalls; facts: TokenFacts }
 
 export class WalletTokens {
   readonly #parts: Parts
@@ -56,10 +39,8 @@ export class WalletTokens {
     const { chain, wallet, toBlock, excludeSpam } = question
     const ledger = ledgerId(chain.id, 'erc20')
     for (const token of question.tokens ?? []) options.freshen?.asked?.(ledger, token)
-    const touched = await this.#touched(question, options)
-    const pairs = touched.tokens.map(token => ({ token, wallet }))
     const asked = { chain, toBlock, about: [wallet] }
-    const { block, values } = await this.#parts.calls.balances(asked, pairs, options)
+    const { touched, block, values } = await this.#balances(question, asked, options)
     const held = touched.tokens.flatMap((token, at) => (values[at] ? [{ token, balance: values[at] }] : []))
     const tokens = held.map(({ token }) => token)
     const facts = await this.#parts.facts.of(asked, tokens, options)
@@ -72,33 +53,22 @@ export class WalletTokens {
     }
   }
 
-  async #touched({ chain, wallet, toBlock, tokens }: WalletTokensQuestion, options: HoldingsOptions): Promise<Touched> {
-    if (tokens !== undefined) return { block: -1, complete: true, evidence: undefined, tokens, isCut: false }
-    const ledger = ledgerId(chain.id, 'erc20')
-    const { claims, indexes, admission } = this.#parts
-    const { state } = await claims.chain(ledger)
-    const block = Math.min(toBlock ?? Number.POSITIVE_INFINITY, state?.head.number ?? -1)
-    const claim = await claims.of(ledger, 'every', { from: 0, to: block }, 'by_wallet')
-    if (block < 0) return { block, complete: claim.complete, evidence: undefined, tokens: [], isCut: false }
-    const found = await admission.shared(`tokens of ${ledger} ${wallet} ${block}`, options, 'small', async work => {
-      work.takes(findingBytes)
-      const span = walletTransfers(ledger, wallet, { from: 0, to: block }, { direction: 'both', contracts: [] })
-      const touched = new Set<Address>()
-      const isWhole = await visitAll(
-        indexes,
-        span,
-        (records, value) => {
-          touched.add(span.contractOf(records, value))
-          return touched.size > walletTokensMax
-        },
-        work.pace,
-      )
-      return { touched: [...touched], isWhole }
-    })
-    const isCut = found.touched.length > walletTokensMax || !found.isWhole
-    // No index has the zero address, which gives and receives without being a wallet.
-    const complete = claim.complete && !isCut && wallet !== zeroAddress
-    const evidence = complete ? claim.evidence : undefined
-    return { block, complete, evidence, tokens: found.touched.slice(0, walletTokensMax), isCut }
+  /** Of tokens and balances after one block: where a head comes in between, what it touched is found too. */
+  async #balances(question: WalletTokensQuestion, asked: AskedAt, options: HoldingsOptions) {
+    for (let attempt = 1; ; attempt++) {
+      const touched =
+        question.tokens === undefined ? await this.#parts.touched.of(question, options) : named(question.tokens)
+      const pairs = touched.tokens.map(token => ({ token, wallet: question.wallet }))
+      const read = await this.#parts.calls.balances(asked, pairs, options)
+      if (question.tokens !== undefined || read.block === touched.block) return { touched, ...read }
+      if (attempt === attempts) return { touched: { ...touched, complete: false, evidence: undefined }, ...read }
+    }
   }
+}
+
+const attempts = 3
+
+/** They need no index. */
+function named(tokens: readonly Address[]): Touched {
+  return { block: -1, complete: true, evidence: undefined, tokens, isCut: false }
 }

@@ -26,10 +26,7 @@ const dialect: Dialect = {
     // `encode` writes nothing above the tilde, which is below 127.
     [/\bBEGINS\((\w+), ([^)]+)\)/g, `${begin('$1')} >= ${begin('$2')} AND ${begin('$1')} < ${begin('$2')} || chr(127)`],
     [/\bHAS\((\w+), ([^)]+)\)/g, `position(${folded('$2')} in ${folded('$1')}) > 0`],
-    [
-      /\bIS_NAMED\((\w+), ([^)]+)\)/g,
-      `${begin('$1')} = ${begin('$2')} AND ${folded('$1')} = ${folded('$2')}`,
-    ],
+    [/\bIS_NAMED\((\w+), ([^)]+)\)/g, `${begin('$1')} = ${begin('$2')} AND ${folded('$1')} = ${folded('$2')}`],
     [/\bBY_NAME\((\w+)\)/g, begin('$1')],
     [/\blisted\(/g, 'json_agg('],
     [/\bjoined\(([^)]*)\)/g, "string_agg($1, ''::bytea)"],

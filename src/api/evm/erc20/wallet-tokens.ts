@@ -1,7 +1,8 @@
 // The ERC-20 tokens of a wallet over HTTP. The rules are in `query/erc20/wallet-tokens.ts`.
 
 import type { ChainTable } from '../../../chains.ts'
-import { WalletTokens, type WalletTokensAnswer, walletTokensMax } from '../../../query/erc20/wallet-tokens.ts'
+import { walletTokensMax } from '../../../query/erc20/touched-tokens.ts'
+import type { WalletTokensAnswer } from '../../../query/erc20/wallet-tokens.ts'
 import { completenessHeaders } from '../../answer.ts'
 import {
   chainErrors,
@@ -49,7 +50,6 @@ export const walletTokens = tokenRoute({
   everyToken: true,
   // What tokens said is kept where it was read.
   answer: async ({ context, request, query, parameters, chain, dialect, options }) => {
-    const { store, claims, tokenFacts: facts, tokenCalls: calls, holdingsAdmission: admission } = context
     const wallet = readParameter(walletParameter, request.pathParameter('address'))
     const named = readContracts(query, parameters.tokens)
     const question = {
@@ -57,8 +57,7 @@ export const walletTokens = tokenRoute({
       tokens: named.length === 0 ? undefined : named,
       excludeSpam: query.optional(parameters.excludeSpam) === true,
     }
-    const tokens = new WalletTokens({ indexes: store.indexes, claims, facts, calls, admission })
-    const answer = await tokens.answer(question, options)
+    const answer = await context.walletTokens.answer(question, options)
     const lookedAt = answer.lookedAt === undefined ? {} : { 'X-Tokens-Looked-At': `${answer.lookedAt}` }
     return {
       body: JSON.stringify(shown(answer, dialect)),
