@@ -37,38 +37,35 @@ export const addressKeys: KeyForm<Address> = {
   read: ({ key }) => `0x${key}` as Address,
 }
 
+/** Each a bit of cursors, the first the lowest. */
+const filterFlags = ['excludeSpam', 'tokenCounts', 'normalizeMetadata', 'mediaItems'] as const
+
+type FilterFlag = (typeof filterFlags)[number]
+
 /** What first pages ask for beside the subject, the limit and the format. */
-export type HoldingFilter = {
-  excludeSpam: boolean
-  tokenCounts: boolean
-  normalizeMetadata: boolean
-  mediaItems: boolean
+export type HoldingFilter = Record<FilterFlag, boolean> & {
   part: { range: number; totalRanges: number } | undefined
   contracts: readonly Address[]
 }
 
-const flag = { excludeSpam: 1, tokenCounts: 2, normalizeMetadata: 4, mediaItems: 8 }
-
 /** A byte of flags, two for the range, then addresses. */
 export function carriedFilter({ part, contracts, ...flags }: HoldingFilter): string {
-  const flagBits =
-    (flags.excludeSpam ? flag.excludeSpam : 0) |
-    (flags.tokenCounts ? flag.tokenCounts : 0) |
-    (flags.normalizeMetadata ? flag.normalizeMetadata : 0) |
-    (flags.mediaItems ? flag.mediaItems : 0)
-  const bytes = [flagBits, part?.range ?? 0, part?.totalRanges ?? 0]
+  const bits = filterFlags.reduce((sum, name, at) => sum | (flags[name] ? 1 << at : 0), 0)
+  const bytes = [bits, part?.range ?? 0, part?.totalRanges ?? 0]
   return Buffer.from(bytes).toString('hex') + contracts.map(contract => contract.slice(2)).join('')
 }
 
 export function filterOf(digits: string): HoldingFilter {
-  const [flags, range, totalRanges] = Buffer.from(digits.slice(0, 6), 'hex') as unknown as [number, number, number]
+  const [bits, range, totalRanges] = Buffer.from(digits.slice(0, 6), 'hex') as unknown as [number, number, number]
   const contracts = digits.slice(6).match(/.{40}/g) ?? []
   return {
-    excludeSpam: (flags & flag.excludeSpam) !== 0,
-    tokenCounts: (flags & flag.tokenCounts) !== 0,
-    normalizeMetadata: (flags & flag.normalizeMetadata) !== 0,
-    mediaItems: (flags & flag.mediaItems) !== 0,
+    ...flagsWhere((_, at) => (bits & (1 << at)) !== 0),
     part: totalRanges === 0 ? undefined : { range, totalRanges },
     contracts: contracts.map(each => `0x${each}` as Address),
   }
+}
+
+export function flagsWhere(isSet: (name: FilterFlag, at: number) => boolean): Record<FilterFlag, boolean> {
+  const flags = filterFlags.map((name, at) => [name, isSet(name, at)] as const)
+  return Object.fromEntries(flags) as Record<FilterFlag, boolean>
 }

@@ -22,7 +22,7 @@ import {
   tokenIdParameter,
   walletParameter,
 } from './evm-parameters.ts'
-import type { HoldingFilter } from './holding-cursor.ts'
+import { flagsWhere, type HoldingFilter } from './holding-cursor.ts'
 import { transferParameters } from './nft-transfers.ts'
 
 const rangesMax = 100
@@ -87,12 +87,10 @@ export function readFilter(
 ): HoldingFilter {
   const isSet = (name: 'excludeSpam' | 'tokenCounts' | 'normalizeMetadata' | 'mediaItems' | 'includePrices') =>
     has.includes(name) && query.optional(parameters[name]) === true
+  // Read so that an invalid one is refused: there are no prices.
   isSet('includePrices')
   return {
-    excludeSpam: isSet('excludeSpam'),
-    tokenCounts: isSet('tokenCounts'),
-    normalizeMetadata: isSet('normalizeMetadata'),
-    mediaItems: isSet('mediaItems'),
+    ...flagsWhere(isSet),
     part: has.includes('range') ? readPart(query, parameters) : undefined,
     contracts: has.includes('tokenAddresses') ? readContracts(query, parameters.tokenAddresses) : [],
   }

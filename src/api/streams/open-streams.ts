@@ -1,6 +1,7 @@
 // How many whole lists are sent at once, in all and to one key, and whose turn it is to go on.
 import { AlmanacError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
+import { once } from '../../once.ts'
 import { Turns } from '../../query/pace.ts'
 import type { MinimumRate } from './reader-rate.ts'
 
@@ -46,11 +47,7 @@ export class OpenStreams {
         ...{ retryable: true, retryAfterMs },
       })
     this.#count(keyId, 1)
-    let isOpen = true
-    return () => {
-      if (isOpen) this.#count(keyId, -1)
-      isOpen = false
-    }
+    return once(() => this.#count(keyId, -1))
   }
 
   /**

@@ -5,7 +5,7 @@ import { inSteps, type Pace, rowsPerStep } from '../pace.ts'
 import { noAddress } from './address-table.ts'
 import { standards } from './fold-contract.ts'
 import type { TokenMint } from './mints.ts'
-import { isNewer, newestOf } from './newest-first.ts'
+import { compareRows, newestOf } from './newest-first.ts'
 import { carriedOrder, type Layered, notCopied } from './orders.ts'
 import { amountAt, idAt, rowFlags, type Sheet, type SheetColumns } from './sheet.ts'
 import { type Mint, type Moves, SheetBuilder } from './sheet-builder.ts'
@@ -144,7 +144,7 @@ class Over {
     const order = async (columns: SheetColumns) => {
       const shown = fresh.filter(row => (columns.flags[row]! & rowFlags.impossible) === 0)
       const added = await newestOf(shown, columns, pace)
-      const isBefore = (row: number, other: number) => isNewer(columns, row, other)
+      const isBefore = (row: number, other: number) => compareRows(columns, row, other) < 0
       return await carriedOrder(base.order, { follow: row => copies[row]!, added, isBefore, pace })
     }
     const byteLength = copies.byteLength + fresh.byteLength

@@ -32,11 +32,8 @@ function sorted(rows: Uint32Array, columns: SheetColumns): Uint32Array {
   return rows.slice().sort((a, b) => compareRows(columns, a, b))
 }
 
-export function isNewer(columns: SheetColumns, row: number, other: number): boolean {
-  return compareRows(columns, row, other) < 0
-}
-
-function compareRows({ places, flags, ids, idWidth }: SheetColumns, a: number, b: number): number {
+/** Negative where the first comes before. */
+export function compareRows({ places, flags, ids, idWidth }: SheetColumns, a: number, b: number): number {
   const byPlace = comparePlaces(places, a * placeBytes, places, b * placeBytes)
   if (byPlace !== 0) return byPlace
   const byLeg = (flags[a]! & rowFlags.giver) - (flags[b]! & rowFlags.giver)

@@ -1,10 +1,12 @@
 // The rows of sheets in the order of their lists, some at a time, with the ids of ranges one by one only as far as they
 // are asked for: a page is the first batch behind a key, a whole list is all of them. No reading.
 import type { Address } from '../../model.ts'
+import { placeBytes } from '../../store/runs/place-key.ts'
 import { Pace } from '../pace.ts'
 import { hashStretch } from './hash-order.ts'
 import type { ContractNftKey, ContractNftsQuestion, HoldingKey } from './questions.ts'
-import type { Sheet } from './sheet.ts'
+import { comparePlaces, type Sheet } from './sheet.ts'
+import { placeOf } from './subject.ts'
 
 export type RowBatch = {
   sheet: Sheet
@@ -36,7 +38,8 @@ export async function* newestBatches(
       const shown = isShown(sheet.columns.parties[row]!)
       if (!(typeof shown === 'boolean' ? shown : await shown)) continue
     }
-    for (let within = lastWithin(sheet, row, after); within >= 0; within--) {
+    const last = after === undefined ? sheet.countOf(row) - 1 : lastWithin(sheet, row, after)
+    for (let within = last; within >= 0; within--) {
       if (put(batch, row, within) < size) continue
       yield batch
       batch = newBatch(sheet, size)
@@ -46,17 +49,11 @@ export async function* newestBatches(
 }
 
 /** Of a range that a page ended in, what is left of it. */
-function lastWithin(sheet: Sheet, row: number, after: HoldingKey | undefined): number {
+function lastWithin(sheet: Sheet, row: number, { position, tokenId }: HoldingKey): number {
   const last = sheet.countOf(row) - 1
-  if (after === undefined || !sheet.isRange(row)) return last
-  const { position } = sheet.keyOf(row, 0n)
-  const { block, transactionIndex, logIndex, batchIndex } = after.position
-  const isSame =
-    position.block === block &&
-    position.transactionIndex === transactionIndex &&
-    position.logIndex === logIndex &&
-    position.batchIndex === batchIndex
-  return isSame ? Math.min(last, Number(after.tokenId - 1n - sheet.idOf(row))) : last
+  const { places } = sheet.columns
+  const isThis = sheet.isRange(row) && comparePlaces(places, row * placeBytes, placeOf(position), 0) === 0
+  return isThis ? Math.min(last, Number(tokenId - 1n - sheet.idOf(row))) : last
 }
 
 type Part = ContractNftsQuestion['part']

@@ -2,10 +2,11 @@
 // is a token with a holder, or consecutive ids of an ERC-2309 range with their holder. Rows lie in the order of their
 // ids; `order` has those to show, newest change first. Nothing here reads a store.
 import type { Address, Position, TokenStandard } from '../../model.ts'
-import { placeBytes, positionOfPlace, writePlace } from '../../store/runs/place-key.ts'
+import { placeBytes, positionOfPlace } from '../../store/runs/place-key.ts'
 import { inSteps, type Pace } from '../pace.ts'
 import { type AddressTable, noAddress } from './address-table.ts'
 import type { HoldingKey } from './questions.ts'
+import { placeOf } from './subject.ts'
 
 /** `impossible`: it gave more than it received, which is never shown. */
 export const rowFlags = { erc1155: 1, giver: 2, range: 4, impossible: 8 } as const
@@ -180,8 +181,7 @@ export class Sheet {
 
   /** The first index of `order` whose row has ids after the key. */
   seek(key: HoldingKey): number {
-    const place = new Uint8Array(placeBytes)
-    writePlace(place, 0, key.position)
+    const place = placeOf(key.position)
     const leg = key.leg === 'giver' ? rowFlags.giver : 0
     let [low, high] = [0, this.order.length]
     while (low < high) {
