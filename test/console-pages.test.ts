@@ -15,7 +15,7 @@ walkConsole(walk => {
   const headOf = (page: Page) => page.locator('.chain-row', { hasText: 'sim' }).locator('.head')
   const titleOf = (page: Page) => expect.poll(() => page.title(), patience)
 
-  test('the map of evidence is zoomed to single blocks by buttons, keys, wheel and drag, and leads to them', async () => {
+  thorough('the map of evidence is zoomed to single blocks by buttons, keys, wheel and drag, and leads to them', async () => {
     const page = await open('/chain/sim')
     const map = page.getByRole('application', { name: /^sim: 100 % of the blocks 0 to \d+ are covered/ })
     await map.waitFor(patience)
@@ -122,7 +122,7 @@ walkConsole(walk => {
     await acceptState(page, 'contract-on-demand')
   })
 
-  test('a token is opened from the page of its chain, which then lists it with what is indexed of it', async () => {
+  thorough('a token is opened from the page of its chain, which then lists it with what is indexed of it', async () => {
     const page = await open('/chain/picked')
     const panel = page.locator('.panel', { has: page.locator('#tokens') })
     await panel.getByText('No token was asked for yet').waitFor(patience)
@@ -152,7 +152,7 @@ walkConsole(walk => {
     expect(page.url()).toContain(`/#/erc20/picked/${walk.world.coin}`)
   })
 
-  test('a history that fills while the head stands still is asked for until it is whole', async () => {
+  thorough('a history that fills while the head stands still is asked for until it is whole', async () => {
     const page = await open('/chain/picked')
     let answers = 0
     await page.route(`**/${walk.world.unasked}/transfers*`, async route => {
@@ -167,7 +167,7 @@ walkConsole(walk => {
     expect(answers).toBeGreaterThan(2)
   })
 
-  test('a wallet whose address names no chain opens where it is active', async () => {
+  thorough('a wallet whose address names no chain opens where it is active', async () => {
     const page = await open(`/wallet/${seeded.alice}/nfts`)
     const chains = page.getByRole('navigation', { name: 'Chains' })
     await expect.poll(() => chains.getByRole('link').first().textContent(), patience).toBe('eth')
@@ -287,7 +287,7 @@ walkConsole(walk => {
     await titleOf(page).toBe('Collection #3 · token · Almanac')
   })
 
-  test('loading, failing and trying again look like what they are', async () => {
+  thorough('loading, failing and trying again look like what they are', async () => {
     const page = await newPage()
     let answer: (route: Route) => unknown = () => {}
     await page.route('**/api/v2.2/**', route => answer(route))
@@ -512,7 +512,7 @@ walkConsole(walk => {
     await page.getByText('page 1', { exact: true }).waitFor(patience)
   })
 
-  test('a list that is not complete is asked for again with the next block, one that is stands still', async () => {
+  thorough('a list that is not complete is asked for again with the next block, one that is stands still', async () => {
     // Both pages hear of a block at the same time.
     const overview = await open()
     const headShown = () =>
@@ -539,7 +539,7 @@ walkConsole(walk => {
     expect(asked).toBe(2)
   })
 
-  test('the holders of any moment: slid to, typed, linked to, and what the index says of it', async () => {
+  thorough('the holders of any moment: slid to, typed, linked to, and what the index says of it', async () => {
     const holders = `/contract/eth/${seeded.collection}/holders`
     const page = await open(holders)
     const asked: string[] = []

@@ -81,7 +81,7 @@ walkConsole(walk => {
     expect((await find(page, 'colection'))[0]).toMatch(/^contractCollection/)
   })
 
-  test('search works by keyboard alone, goes to the right page and remembers it in this browser', async () => {
+  thorough('search works by keyboard alone, goes to the right page and remembers it in this browser', async () => {
     const page = await open('/')
     await page.locator('.news-live').waitFor(patience)
     await page.keyboard.press('/')
@@ -120,7 +120,7 @@ walkConsole(walk => {
     expect(await page.getByRole('group', { name: 'Recent' }).count()).toBe(0)
   })
 
-  test('operations are found by words of their name, path and summary', async () => {
+  thorough('operations are found by words of their name, path and summary', async () => {
     const page = await open('/')
     await page.locator('.news-live').waitFor(patience)
     await page.keyboard.press('Control+k')
@@ -180,7 +180,7 @@ walkConsole(walk => {
     await page.getByRole('link', { name: /^Owners of an NFT/ }).waitFor(patience)
   })
 
-  test('pages of the documentation are found too, and both searches are opened by the same keys', async () => {
+  thorough('pages of the documentation are found too, and both searches are opened by the same keys', async () => {
     const page = await open('/')
     await page.locator('.news-live').waitFor(patience)
     const shown = await page
@@ -216,7 +216,7 @@ walkConsole(walk => {
     expect(await page.locator('main').textContent()).not.toContain('http://127.0.0.1:8080')
   })
 
-  test('what is typed before the search is there is in its field once it is', async () => {
+  thorough('what is typed before the search is there is in its field once it is', async () => {
     const page = await newPage()
     let release = (): void => undefined
     const typed = new Promise<void>(resolve => {
@@ -295,7 +295,7 @@ walkConsole(walk => {
     await acceptState(page, 'code')
   })
 
-  test('forms offer what is configured: each chain once, the others apart, and say so of an answer', async () => {
+  thorough('forms offer what is configured: each chain once, the others apart, and say so of an answer', async () => {
     const page = await open('/explore/transfers')
     const chain = page.getByLabel('chain', { exact: true })
     await chain.locator('optgroup[label="Configured"]').waitFor({ ...patience, state: 'attached' })
@@ -396,7 +396,7 @@ walkConsole(walk => {
     },
   )
 
-  test('all wrong fields of a new key are told at once, by the names that they have', async () => {
+  thorough('all wrong fields of a new key are told at once, by the names that they have', async () => {
     const page = await open('/keys')
     await page.getByRole('button', { name: 'New key' }).click(patience)
     await page.locator('summary', { hasText: 'Limits' }).click()
@@ -508,7 +508,7 @@ walkConsole(walk => {
     await page.getByText('There is no such key').waitFor(patience)
   })
 
-  test('revoking the key that one is signed in with, or the last one with ops, is warned about', async () => {
+  thorough('revoking the key that one is signed in with, or the last one with ops, is warned about', async () => {
     const scopes = ['ops', 'keys']
     const { secret } = await issue({ name: 'my own', scopes, rate_per_second: null })
     const page = await open('/keys', {}, secret)
@@ -538,7 +538,7 @@ walkConsole(walk => {
     await last.getByText(/It is the last key with the scope ops/).waitFor(patience)
   })
 
-  test('a key that never existed is said to be unknown, and opens nothing', async () => {
+  thorough('a key that never existed is said to be unknown, and opens nothing', async () => {
     const page = await newPage()
     await page.goto(walk.world.url)
     await page.getByLabel('Key', { exact: true }).fill('alm_nobody-made-this', patience)
@@ -553,7 +553,7 @@ walkConsole(walk => {
     await page.locator('.news-live').waitFor(patience)
   })
 
-  test('what cannot be a key is said to be none, typed or in a link, and so are several', async () => {
+  thorough('what cannot be a key is said to be none, typed or in a link, and so are several', async () => {
     const page = await newPage()
     await page.goto(walk.world.url)
     await page.getByLabel('Key', { exact: true }).fill('ключ', patience)
@@ -803,7 +803,7 @@ walkConsole(walk => {
     },
   )
 
-  test('the reference and the docs answer a question alike, in the same box, and share the language of examples', async () => {
+  thorough('the reference and the docs answer a question alike, in the same box, and share the language of examples', async () => {
     const page = await newPage()
     const rows = page.locator('[role=option]')
     const found = async (asked: string) => {
@@ -837,7 +837,7 @@ walkConsole(walk => {
     expect(await page.getByRole('tab', { selected: true }).first().textContent(patience)).toBe('SDK')
   })
 
-  test('a body that is not JSON is marked at its field with the place, and the code keeps what was JSON', async () => {
+  thorough('a body that is not JSON is marked at its field with the place, and the code keeps what was JSON', async () => {
     const page = await open('/explore/getMultipleNFTsV22', { viewport: { width: 1440, height: 900 } })
     const body = page.getByRole('textbox', { name: 'body' })
     await body.waitFor(patience)
@@ -926,7 +926,7 @@ walkConsole(walk => {
     expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(walk.world.key)
   })
 
-  test('in a sandbox the reference answers without signing in, with examples of its own', async () => {
+  thorough('in a sandbox the reference answers without signing in, with examples of its own', async () => {
     const page = await newPage()
     await page.route('**/openapi.json', async route => {
       const document = await (await route.fetch()).json()
@@ -959,7 +959,7 @@ walkConsole(walk => {
     await answer.getByText('200', { exact: true }).waitFor(patience)
   })
 
-  test('an operation on tokens offers the chains that can answer it', async () => {
+  thorough('an operation on tokens offers the chains that can answer it', async () => {
     const page = await newPage()
     await page.route('**/openapi.json', async route => {
       const document = await (await route.fetch()).json()

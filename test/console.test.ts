@@ -125,7 +125,7 @@ walkConsole(walk => {
     await page.getByRole('img', { name: 'Lag, seconds. Nothing yet.' }).waitFor(patience)
   })
 
-  test('the figures of the API are of the requests of clients, by key', async () => {
+  thorough('the figures of the API are of the requests of clients, by key', async () => {
     const ask = (path: string) => fetch(`${walk.world.url}${path}`, { headers: { 'x-api-key': walk.world.key } })
     const page = await open()
     for (let times = 0; times < 20; times++)
@@ -281,7 +281,7 @@ walkConsole(walk => {
     await acceptState(page, 'sdk')
   })
 
-  test('a bad address is told beside its field, in the words of the service', async () => {
+  thorough('a bad address is told beside its field, in the words of the service', async () => {
     const page = await open('/explore/transfers')
     const field = page.getByRole('textbox', { name: 'address' })
     await field.fill('0x12')
@@ -316,7 +316,7 @@ walkConsole(walk => {
     await page.getByRole('heading', { name: 'Active chains of a wallet', level: 1 }).waitFor(patience)
   })
 
-  test('the portfolio of a Solana account, and its page', async () => {
+  thorough('the portfolio of a Solana account, and its page', async () => {
     const page = await open('/explore/portfolio')
     await page.getByLabel('network').selectOption('mainnet')
     await page.getByRole('textbox', { name: 'address' }).fill(seeded.solanaOwner)
@@ -431,7 +431,7 @@ walkConsole(walk => {
     expect(await page.getByText('disconnected').count()).toBe(0)
   })
 
-  test('dark, light, or as the system says', async () => {
+  thorough('dark, light, or as the system says', async () => {
     const page = await open('/', { colorScheme: 'dark' })
     await page.getByRole('img', { name: /^Lag/ }).waitFor(patience)
     const paper = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
@@ -484,7 +484,7 @@ walkConsole(walk => {
     }
   })
 
-  test('an error that names a long address is not wider than a phone', async () => {
+  thorough('an error that names a long address is not wider than a phone', async () => {
     const width = 360
     const page = await open('/', { viewport: { width, height: 740 }, isMobile: true, hasTouch: true })
     const message = `No endpoint of mainnet has the account ${seeded.solanaOwner.repeat(2)}.`
@@ -527,7 +527,7 @@ walkConsole(walk => {
     await acceptState(page, 'reorganised')
   })
 
-  test('the newest blocks have their whole number, their age and their transfers', async () => {
+  thorough('the newest blocks have their whole number, their age and their transfers', async () => {
     const page = await newPage()
     const headers = { 'x-api-key': walk.world.key }
     await page.goto(`${walk.world.url}/#key=${encodeURIComponent(walk.world.key)}&/`)

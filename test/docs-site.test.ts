@@ -14,6 +14,7 @@ import { pagesAreBuilt } from './built-pages.ts'
 import { rawRequest } from './raw-request.ts'
 import { someCases } from './release-runs.ts'
 import { serveApi } from './served-api.ts'
+import { thorough } from './thorough.ts'
 
 beforeAll(pagesAreBuilt)
 
@@ -736,59 +737,63 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
     })
   })
 
-  test('a page that is missing offers what its address says, and the beginning where it says nothing', {
-    timeout: 180_000,
-  }, async () => {
-    await withPage({}, async page => {
-      await page.route('http://docs.test/docs/**', route => {
-        const path = join(folder, new URL(route.request().url()).pathname.slice('/docs/'.length))
-        return route.fulfill({ path: existsSync(path) ? path : join(folder, '404.html') })
-      })
-      const offered = async (name: string) => {
-        await page.goto(`http://docs.test/docs/${name}`)
-        await page.keyboard.press('Control+k')
-        // A search that is asked later is answered later.
-        await page.locator('#search-text').fill('owners')
-        await page.locator('#found [role=option]').first().waitFor()
-        await page.keyboard.press('Escape')
-        return page.locator('#meant :is(b, .offer-title)').allTextContents()
-      }
-      for (const name of ['nothing-here', 'nope'])
-        expect([name, await offered(name)]).toEqual([name, ['Documentation', 'First calls', 'Search']])
-      await page.locator('#meant').getByText('Search').click()
-      expect(await page.locator('#search-text').evaluate(field => field.matches(':focus'))).toBe(true)
-      expect((await offered('getting-started'))[0]).toBe('First calls')
-      expect(await offered('guides/frist-calls')).toContain('First calls')
+  thorough(
+    'a page that is missing offers what its address says, and the beginning where it says nothing',
+    {
+      timeout: 180_000,
+    },
+    async () => {
+      await withPage({}, async page => {
+        await page.route('http://docs.test/docs/**', route => {
+          const path = join(folder, new URL(route.request().url()).pathname.slice('/docs/'.length))
+          return route.fulfill({ path: existsSync(path) ? path : join(folder, '404.html') })
+        })
+        const offered = async (name: string) => {
+          await page.goto(`http://docs.test/docs/${name}`)
+          await page.keyboard.press('Control+k')
+          // A search that is asked later is answered later.
+          await page.locator('#search-text').fill('owners')
+          await page.locator('#found [role=option]').first().waitFor()
+          await page.keyboard.press('Escape')
+          return page.locator('#meant :is(b, .offer-title)').allTextContents()
+        }
+        for (const name of ['nothing-here', 'nope'])
+          expect([name, await offered(name)]).toEqual([name, ['Documentation', 'First calls', 'Search']])
+        await page.locator('#meant').getByText('Search').click()
+        expect(await page.locator('#search-text').evaluate(field => field.matches(':focus'))).toBe(true)
+        expect((await offered('getting-started'))[0]).toBe('First calls')
+        expect(await offered('guides/frist-calls')).toContain('First calls')
 
-      // Beside the console: its pages, its reference, its colours, and who is signed in.
-      await page.route('http://docs.test/openapi/solana.json', route =>
-        route.fulfill({ json: { info: { 'x-sandbox-key': 'sandbox' } } }),
-      )
-      await page.goto('http://docs.test/docs/index.html')
-      await page.locator('.bar .badge', { hasText: 'Sandbox' }).waitFor()
-      await page.getByRole('link', { name: 'Sign in' }).waitFor()
-      await page.evaluate("sessionStorage.setItem('almanac.key', 'sandbox')")
-      await page.reload()
-      await page.getByRole('link', { name: 'Sign out' }).waitFor()
-      const bar = page.locator('.bar nav a')
-      expect(await bar.allTextContents()).toEqual(['Overview', 'Keys', 'Reference', 'Docs'])
-      const card = page.locator('.cards').getByRole('link', { name: 'API reference' })
-      expect(await card.getAttribute('href')).toBe('/reference')
-      const inMenu = page.locator('.menu').getByRole('link', { name: 'API reference' })
-      expect(await inMenu.getAttribute('href')).toBe('/reference')
-      // What is pasted can be looked up there.
-      const pasted = '0x8464135c8f25da09e49bc8782676a84730c318bc'
-      await page.keyboard.press('Control+k')
-      await page.locator('#search-text').fill(pasted)
-      await page.getByText('almanac explain <chain> <address>').waitFor()
-      expect(await page.locator('#found [role=option]').first().getAttribute('href')).toBe(`/#/search?q=${pasted}`)
-      await page.keyboard.press('Escape')
-      await page.locator('#theme').click()
-      expect(
-        await page.evaluate("[localStorage.getItem('almanac.theme'), document.documentElement.dataset.theme]"),
-      ).toEqual(['light', 'light'])
-    })
-  })
+        // Beside the console: its pages, its reference, its colours, and who is signed in.
+        await page.route('http://docs.test/openapi/solana.json', route =>
+          route.fulfill({ json: { info: { 'x-sandbox-key': 'sandbox' } } }),
+        )
+        await page.goto('http://docs.test/docs/index.html')
+        await page.locator('.bar .badge', { hasText: 'Sandbox' }).waitFor()
+        await page.getByRole('link', { name: 'Sign in' }).waitFor()
+        await page.evaluate("sessionStorage.setItem('almanac.key', 'sandbox')")
+        await page.reload()
+        await page.getByRole('link', { name: 'Sign out' }).waitFor()
+        const bar = page.locator('.bar nav a')
+        expect(await bar.allTextContents()).toEqual(['Overview', 'Keys', 'Reference', 'Docs'])
+        const card = page.locator('.cards').getByRole('link', { name: 'API reference' })
+        expect(await card.getAttribute('href')).toBe('/reference')
+        const inMenu = page.locator('.menu').getByRole('link', { name: 'API reference' })
+        expect(await inMenu.getAttribute('href')).toBe('/reference')
+        // What is pasted can be looked up there.
+        const pasted = '0x8464135c8f25da09e49bc8782676a84730c318bc'
+        await page.keyboard.press('Control+k')
+        await page.locator('#search-text').fill(pasted)
+        await page.getByText('almanac explain <chain> <address>').waitFor()
+        expect(await page.locator('#found [role=option]').first().getAttribute('href')).toBe(`/#/search?q=${pasted}`)
+        await page.keyboard.press('Escape')
+        await page.locator('#theme').click()
+        expect(
+          await page.evaluate("[localStorage.getItem('almanac.theme'), document.documentElement.dataset.theme]"),
+        ).toEqual(['light', 'light'])
+      })
+    },
+  )
 
   test('the words of a drawing stay within their boxes', { timeout: 180_000 }, async () => {
     await withPage({}, async page => {
