@@ -76,7 +76,7 @@ describe('help', () => {
   })
 
   test('an option or a choice that does not exist is answered with one that does', async () => {
-    const said = async (...words: string[]) => (await place.run(words)).stderr
+    const said = async (...words: string[]) => (await place.runHere(words)).stderr
     expect(await said('start', '--port', '8081')).toBe(
       "Error: unknown option '--port'.\nTry:   did you mean --listen 127.0.0.1:PORT?\nOr:    almanac start --help\n",
     )
@@ -90,10 +90,10 @@ describe('help', () => {
   })
 
   test('of a command within another is that of the command', async () => {
-    const { code, stdout } = await place.run(['help', 'keys', 'create'])
+    const { code, stdout } = await place.runHere(['help', 'keys', 'create'])
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: almanac keys create \[options\]/)])
     expect(stdout).toContain('--expires')
-    const wrong = await place.run(['help', 'keys', 'creat'])
+    const wrong = await place.runHere(['help', 'keys', 'creat'])
     expect([wrong.code, wrong.stderr]).toEqual([
       1,
       expect.stringMatching(/^Error: unknown command 'creat'\.\nTry: {3}did you mean create\?\nOr: /),
@@ -140,8 +140,8 @@ test('a sandbox in another directory is named where nothing is found, and not ta
   const hint =
     /\nTry: {3}\S.*\.\n(?:Or: {4}start the service once.*\n)?Or: {4}run this in \/home\/ada\/almanac, where a sandbox runs\.\n/
   const commands = ['keys list', 'store backup copy.db', 'status --listen 127.0.0.1:1', 'verify --chain eth', 'plan']
-  for (const words of commands) expect((await place.run(words.split(' '))).stderr, words).toMatch(hint)
-  expect((await place.run(['keys', 'list', '--store', 'file:./other.db'])).stderr).not.toMatch(hint)
+  for (const words of commands) expect((await place.runHere(words.split(' '))).stderr, words).toMatch(hint)
+  expect((await place.runHere(['keys', 'list', '--store', 'file:./other.db'])).stderr).not.toMatch(hint)
 })
 
 test('a sandbox of this very directory does not hide what an error says to do', async () => {
@@ -150,7 +150,7 @@ test('a sandbox of this very directory does not hide what an error says to do', 
   const note = { process: process.pid, directory, config: 'x', store: place.storeUrl, url: 'x', key: 'x' }
   const name = createHash('sha256').update(directory).digest('hex').slice(0, 16)
   writeFileSync(join(directory, `almanac-sandbox-${name}.json`), JSON.stringify(note))
-  const { stderr } = await place.run(['store', 'backup', 'nope/dir/backup.db'])
+  const { stderr } = await place.runHere(['store', 'backup', 'nope/dir/backup.db'])
   expect(stderr).toMatch(/\nTry: {3}create it, or pass a file in another folder\.\n$/)
 })
 

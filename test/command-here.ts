@@ -41,9 +41,26 @@ export async function runHere(
     stream.write = (text: string | Uint8Array) => written.push(String(text)) > 0
     return written
   }) as [string[], string[]]
+  const endedWith = (code: unknown): Ended => ({
+    code: Number(code ?? 0),
+    stdout: stdout.join(''),
+    stderr: stderr.join(''),
+  })
+  // A process does and says nothing after it; here all that is left of the command is not looked at.
+  let ended: Ended | undefined
+  const { exit } = process
+  left.defer(() => void Object.assign(process, { exit }))
+  process.exit = code => {
+    ended ??= endedWith(code ?? process.exitCode)
+    throw new Error('the command has ended')
+  }
   const { runCommand } = (await import(almanacProgram)) as typeof import('../src/cli/program.ts')
-  await runCommand()
-  return { code: Number(process.exitCode ?? 0), stdout: stdout.join(''), stderr: stderr.join('') }
+  try {
+    await runCommand()
+  } catch (error) {
+    if (ended === undefined) throw error
+  }
+  return ended ?? endedWith(process.exitCode)
 }
 
 /** Gives what removes the listeners that were added since. */

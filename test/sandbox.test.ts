@@ -109,10 +109,45 @@ async function expectAnswer(line: string, answer: unknown): Promise<void> {
   expect(constantsOf(answered, known), line).toEqual(constantsOf(answer, known))
 }
 
-async function expectPrinted([program, ...args]: readonly [string, ...string[]]): Promise<void> {
-  const { stdout, stderr } = await promisify(execFile)(program, args, { cwd: checkout.directory })
+async function expectPrinted(line: string): Promise<void> {
+  const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', line], { cwd: checkout.directory })
   expect([stdout, stderr]).toEqual([expect.stringMatching(/\w/), ''])
   expect(stdout).not.toMatch(/undefined|None|NaN/)
+}
+
+/** Runs programs in one process: most of the time of one for each would go into its start. */
+const runEach = {
+  typescript: [
+    process.execPath,
+    ...['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval'],
+    `import { stripTypeScriptTypes } from 'node:module'
+    for (const [at, text] of JSON.parse(process.argv[1]).entries()) {
+      console.log('\\0')
+      await import('data:text/javascript,' + encodeURIComponent(stripTypeScriptTypes(text) + '//' + at))
+    }`,
+  ],
+  python: [
+    pythonPath ?? 'python3',
+    '-c',
+    `import json, sys
+for text in json.loads(sys.argv[1]):
+    print('\\0')
+    exec(compile(text, 'example', 'exec'), {'__name__': '__main__'})`,
+  ],
+} as const
+
+async function expectEachPrints(language: keyof typeof runEach, programs: readonly string[]): Promise<void> {
+  const [program, ...parameters] = runEach[language]
+  const { stdout, stderr } = await promisify(execFile)(program, [...parameters, JSON.stringify(programs)], {
+    cwd: checkout.directory,
+  })
+  expect(stderr).toBe('')
+  const printed = stdout.split('\0').slice(1)
+  expect(printed).toHaveLength(programs.length)
+  for (const [at, text] of printed.entries()) {
+    expect(text, programs[at]).toMatch(/\w/)
+    expect(text, programs[at]).not.toMatch(/undefined|None|NaN/)
+  }
 }
 
 async function status(url: string): Promise<Answer> {
@@ -213,19 +248,23 @@ describe('the sandbox', { timeout: startedWithinMs + 150_000 }, () => {
     // The lines of the README and the guides answer what is printed below them, but for what each start makes anew, and
     // the same calls in other languages print something of it.
     let sdks = 0
+    const programs = { typescript: [] as string[], python: [] as string[] }
     for (const { lines, answer, typescript, python, sdk } of [...callBlocks, ...guideCalls]) {
       const here = (text: string) => text.replaceAll('http://127.0.0.1:8080', url)
-      if (answer !== undefined) await expectAnswer(lines.map(here).join('\n'), answer)
-      else if (typescript !== undefined) await expectPrinted(['sh', '-euc', lines.map(here).join('\n')])
-      else await expectOwners(lines.map(here))
+      const written = lines.map(here)
+      if (answer !== undefined) await expectAnswer(written.join('\n'), answer)
+      else if (typescript !== undefined) await expectPrinted(written.join('\n'))
+      else await expectOwners(written)
       // The SDK takes a second of the processor to load; `test/clients` asks for every operation with it.
       if (sdk !== undefined) sdks++
       const asked = isRelease || sdks % 8 === 1 ? sdk : undefined
-      for (const program of [typescript, asked && withInstalledSdk(asked)])
-        if (program !== undefined)
-          await expectPrinted([process.execPath, '--input-type=module-typescript', '--eval', here(program)])
-      if (python !== undefined && pythonPath !== undefined) await expectPrinted([pythonPath, '-c', here(python)])
+      // It is started once for a process.
+      if (asked !== undefined) await expectEachPrints('typescript', [here(withInstalledSdk(asked))])
+      if (typescript !== undefined) programs.typescript.push(here(typescript))
+      if (python !== undefined) programs.python.push(here(python))
     }
+    await expectEachPrints('typescript', programs.typescript)
+    if (pythonPath !== undefined) await expectEachPrints('python', programs.python)
 
     // The README's commands for operators work on it, from the same directory.
     const operations = shellBlocks.find(({ lines }) => lines.some(line => line.includes(' keys create ')))!.lines
