@@ -60,7 +60,7 @@ describe('a thread', () => {
     await expect(waiting).rejects.toMatchObject({ cause: new Error('no answer within 0.5 s') })
     await expect(thread.far.add(1, 1)).rejects.toThrow('The trial has stopped.')
     await thread.gone
-    expect(performance.now() - startedMs).toBeLessThan(3_000)
+    expect(performance.now() - startedMs).toBeLessThan(20_000)
   })
 
   test('that has long work but turns its event loop is left alone', async () => {

@@ -60,7 +60,7 @@ test('a thread that hangs in a backfill is started again, and the chain is compl
   const indexer = await Indexer.start({ module, data, log, silentMsMax: 6_000 })
   cleanups.push(() => indexer.close())
   const status = async () => ({ ...(await indexer.status()), solana: {} })
-  await vi.waitFor(async () => expect((await status()).chains.sim?.head).toBe(300), 20_000)
+  await vi.waitFor(async () => expect((await status()).chains.sim?.head).toBe(300), 60_000)
   const served = await serveApi({
     settings: { lagMaxSeconds: 1e9 },
     parts: { status, threadMetrics: () => indexer.metrics() },
@@ -71,7 +71,8 @@ test('a thread that hangs in a backfill is started again, and the chain is compl
     const startedMs = performance.now()
     const answer = await served.get(path)
     const text = await answer.text()
-    expect(performance.now() - startedMs).toBeLessThan(2_000)
+    // One that waited for the thread would take the six seconds of its silence.
+    expect(performance.now() - startedMs).toBeLessThan(5_500)
     return { status: answer.status, text }
   }
   writeFileSync(data.hangs.file, '')
@@ -102,7 +103,7 @@ test('a thread that hangs in a backfill is started again, and the chain is compl
   node.endpoints[0]!.faults = []
   await vi.waitFor(async () => expect(await status()).toMatchObject({ chains: { sim: { complete: true } } }), 60_000)
   expect((await status()).indexer).toEqual({ answers: true, restarts: 1, last_restart: 'no answer within 6 s' })
-  await vi.waitFor(async () => expect((await timed('/ready')).text).not.toContain('"indexer_silent"'), 5_000)
+  await vi.waitFor(async () => expect((await timed('/ready')).text).not.toContain('"indexer_silent"'), 60_000)
   expect(logged.join('')).toContain('"msg":"Thread ended; starting it again"')
   expect(readFileSync(data.diary, 'utf8')).toBe('started\nstarted\n')
   const store = await openStore(data.store, { role: 'reader' })

@@ -135,7 +135,7 @@ test('reports the network with its endpoint and what is watched', async () => {
     rpc: [{ endpoint: new URL(proxy.rpcUrl).host, healthy: true }],
     watched: { connected: true },
   })
-  expect(solana?.status().devnet?.lag_seconds).toBeLessThan(5)
+  await expect.poll(() => solana?.status().devnet?.lag_seconds).toBeLessThan(5)
 })
 
 test('a network that is stalled says why, and asks its endpoints though nobody asks it', async () => {
