@@ -79,7 +79,7 @@ describe('sync', () => {
     expect(JSON.parse(run.stdout)).toMatchObject({ contracts: [other], blocks_read: 301 })
   })
 
-  test('continues after kill -9', async () => {
+  thorough('continues after kill -9', async () => {
     const node = await simulate({
       chain: { height: 664, hashes: 'cheap' },
       endpoints: [{ faults: [{ kind: 'latency', delayMs: 60 }] }],
@@ -137,7 +137,7 @@ describe('sync', () => {
     expect(stderr).toMatch(/^Error: Another process is already indexing into the store .*\nTry: {3}stop it first/)
   })
 
-  test('blocks that were hot when the service stopped and are gone from the chain do not become final', async () => {
+  thorough('blocks that were hot when the service stopped and are gone from the chain do not become final', async () => {
     const node = await simulate({ chain: { height: 300 } })
     const service = place.begin(['start', '--listen', '127.0.0.1:0'], {
       ALMANAC_KEY: 'the-operator-key',
@@ -222,7 +222,7 @@ describe('plan', () => {
     expectWithin(2, part.addresses, wallets.length)
   })
 
-  test('asks at most a few hundred calls, of which it says how many, be blocks small or a contract busy', async () => {
+  thorough('asks at most a few hundred calls, of which it says how many, be blocks small or a contract busy', async () => {
     // A range of a megabyte would be hundreds of these blocks.
     const node = await simulate({ chain: { ...lightBlocks, height: 1_063 } })
     const whole = JSON.parse((await place.runHere(['plan', '--json'])).stdout)

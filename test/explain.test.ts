@@ -12,6 +12,7 @@ import { seed, seeded, seededTransfers } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { lightBlocks } from './sim/options.ts'
+import { thorough } from './thorough.ts'
 
 const chainId = 31_337
 
@@ -97,31 +98,34 @@ Try: check the address and the chain; for the NFTs of a wallet, request /api/v2.
     expect(await explain('sim', contract!)).toMatch(/^index {16}\d+ transfers?; /m)
   })
 
-  test('a running service asks through the endpoints that it indexes with, so that limits and counts hold', async () => {
-    const run = place.begin(['start', '--listen', '127.0.0.1:0', '--ops-open'], { ALMANAC_KEY: 'the-operator-key' })
-    const url = await run.listening()
-    const [contract, [transfer]] = [...truthByContract(node.chain, { from: 0, to: 299 })][0]!
-    const path = `${url}/explain/sim/${contract}?transfer=${transfer!.transactionHash}`
-    const ask = async () => (await fetch(path, { headers: { 'x-api-key': 'the-operator-key' } })).json()
-    await run.until(async () => explanation.parse(await ask()).transfer?.verdict === 'stored', 'an explanation')
-    // Balances take the same way.
-    const { from } = node.chain.block(150).transactions[0]!
-    const balance = await fetch(`${url}/api/v2.2/${from}/balance?chain=sim&to_block=200`, {
-      headers: { 'x-api-key': 'the-operator-key' },
-    })
-    expect(await balance.json()).toEqual({ balance: `${node.chain.balanceAt(from, 200)}` })
-    const uncounted = async () => {
-      const metrics = await (await fetch(`${url}/metrics`)).text()
-      const counts = metrics.matchAll(/^almanac_evm_rpc_requests_total\{chain="sim".*\} (\d+)$/gm)
-      return node.endpoints[0]!.requests - [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
-    }
-    // Requests go on meanwhile; one that nobody counts would stay. One given up is counted, and may not have arrived.
-    await expect.poll(uncounted).toBeLessThanOrEqual(0)
-    // `ops_open` opens what is known, not what has to be asked of nodes.
-    expect((await fetch(`${url}/status`)).status).toBe(200)
-    expect((await fetch(path)).status).toBe(401)
-    expect((await fetch(path.replace(/\?.*/, ''))).status).toBe(401)
-  })
+  thorough(
+    'a running service asks through the endpoints that it indexes with, so that limits and counts hold',
+    async () => {
+      const run = place.begin(['start', '--listen', '127.0.0.1:0', '--ops-open'], { ALMANAC_KEY: 'the-operator-key' })
+      const url = await run.listening()
+      const [contract, [transfer]] = [...truthByContract(node.chain, { from: 0, to: 299 })][0]!
+      const path = `${url}/explain/sim/${contract}?transfer=${transfer!.transactionHash}`
+      const ask = async () => (await fetch(path, { headers: { 'x-api-key': 'the-operator-key' } })).json()
+      await run.until(async () => explanation.parse(await ask()).transfer?.verdict === 'stored', 'an explanation')
+      // Balances take the same way.
+      const { from } = node.chain.block(150).transactions[0]!
+      const balance = await fetch(`${url}/api/v2.2/${from}/balance?chain=sim&to_block=200`, {
+        headers: { 'x-api-key': 'the-operator-key' },
+      })
+      expect(await balance.json()).toEqual({ balance: `${node.chain.balanceAt(from, 200)}` })
+      const uncounted = async () => {
+        const metrics = await (await fetch(`${url}/metrics`)).text()
+        const counts = metrics.matchAll(/^almanac_evm_rpc_requests_total\{chain="sim".*\} (\d+)$/gm)
+        return node.endpoints[0]!.requests - [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+      }
+      // Requests go on meanwhile; one that nobody counts would stay. One given up is counted, and may not have arrived.
+      await expect.poll(uncounted).toBeLessThanOrEqual(0)
+      // `ops_open` opens what is known, not what has to be asked of nodes.
+      expect((await fetch(`${url}/status`)).status).toBe(200)
+      expect((await fetch(path)).status).toBe(401)
+      expect((await fetch(path.replace(/\?.*/, ''))).status).toBe(401)
+    },
+  )
 
   test('on a terminal lines break between words, under what they are about, and numbers are grouped', async () => {
     const tall = await startSimNode({ chain: { chainId, height: 1_364, hashes: 'cheap', ...lightBlocks } })

@@ -13,6 +13,7 @@ import { CommandPlace } from './command-run.ts'
 import type { Fault } from './sim/faults.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { startProgramNode } from './solana-program-node.ts'
+import { thorough } from './thorough.ts'
 
 const chainId = 31_337
 const head = 1_500
@@ -466,7 +467,7 @@ describe('init', () => {
     expect(chains.eth!.ws).toBeUndefined()
   })
 
-  test('on a terminal a chain whose node is away can be left out, and the other answers stay', async () => {
+  thorough('on a terminal a chain whose node is away can be left out, and the other answers stay', async () => {
     const node = await simulate()
     const run = place.beginOnTerminal(['init', '--index', 'full', '--listen', '127.0.0.1:8080'])
     const away = 'http://127.0.0.1:1'
@@ -637,7 +638,7 @@ describe('init', () => {
     expect(loadConfig({ file: file() }).config.chains.sim).toMatchObject({ contracts: [first, second] })
   })
 
-  test('on a terminal a node is called what it serves, and what is pasted is taken as an endpoint', async () => {
+  thorough('on a terminal a node is called what it serves, and what is pasted is taken as an endpoint', async () => {
     const node = await simulate([{ kind: 'wrong-chain-id', chainId: 8453 }])
     const other = await simulate()
     const run = place.beginOnTerminal(['init', '--index', 'full'])

@@ -14,7 +14,7 @@ export const refusal = { hint: 'free some space.', retryable: true, retryAfterMs
 export function startThread(data: TrialData) {
   if (data?.diary !== undefined) appendFileSync(data.diary, 'started\n')
   if (data?.fails === true) throw new AlmanacError('store_locked', 'Locked.')
-  if (data?.hangs === true) setTimeout(hang, 50)
+  if (data?.hangs === true) setTimeout(standStill, 50, Number.POSITIVE_INFINITY)
   if (data?.yields === true) yieldToServing()
   return {
     add: (a: number, b: number) => a + b,
@@ -34,7 +34,7 @@ export function startThread(data: TrialData) {
     /** Does what the first body says; answers with the length of all. */
     read({ bodies }: { bodies: readonly Uint8Array[] }): number {
       const text = Buffer.from(bodies[0] ?? []).toString()
-      if (text.startsWith('hang')) hang()
+      if (text.startsWith('hang')) standStill(Number.POSITIVE_INFINITY)
       if (text.startsWith('fill')) fill()
       return bodies.reduce((sum, body) => sum + body.length, 0)
     },
