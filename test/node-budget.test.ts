@@ -52,7 +52,9 @@ async function start(engine: Engine): Promise<World> {
   }
   await vi.waitFor(async () => expect(await head()).toBe(height), patience)
   // The store may tell it a little later.
-  await vi.waitFor(async () => expect((await store.chainState(chainId as ChainId))?.finalized).toBeGreaterThan(200))
+  await vi.waitFor(async () => expect((await store.chainState(chainId as ChainId))?.finalized).toBeGreaterThan(200), {
+    timeout: 60_000,
+  })
   return {
     ...{ node, get, head },
     keyOf: async limits =>

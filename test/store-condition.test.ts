@@ -175,7 +175,9 @@ test.each([
   cleanups.push(() => api.close())
   expect(await store.problems()).toEqual([])
   change(place.storeFile)
-  await vi.waitFor(() => expect(lines.map(line => JSON.parse(line))).toMatchObject([{ level: 'error', problem }]))
+  await vi.waitFor(() => expect(lines.map(line => JSON.parse(line))).toMatchObject([{ level: 'error', problem }]), {
+    timeout: 60_000,
+  })
   expect(await readiness(api.url)).toMatchObject({ code: 503, kinds: [problem] })
 })
 

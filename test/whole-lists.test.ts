@@ -175,7 +175,7 @@ describe('a whole list', () => {
     await fetch(`${api.url}/api/v2/nft/transfers`, { headers: { ...csv, 'x-api-key': api.key }, signal: gone.signal })
     expect(await open()).toBe(1)
     gone.abort()
-    await vi.waitFor(async () => expect(await open()).toBe(0))
+    await vi.waitFor(async () => expect(await open()).toBe(0), { timeout: 60_000 })
   })
 })
 
@@ -200,7 +200,7 @@ async function changedMeanwhile(asked: readonly (typeof lists)[number][], change
   for (const [path, query] of asked) {
     allowed = 1
     responses.push(await api.get(`/api/v2.2${path}?${query.slice(1)}`, ndjson))
-    await vi.waitFor(() => expect(waiting).toBe(responses.length))
+    await vi.waitFor(() => expect(waiting).toBe(responses.length), { timeout: 60_000 })
   }
   await change()
   go.resolve()
@@ -277,7 +277,7 @@ describe('the last line', () => {
     expect([isCut, text.includes('complete')]).toEqual([true, false])
     go.resolve()
     await closing
-    await vi.waitFor(async () => expect(await cutBy('disconnected')).toBe(1))
+    await vi.waitFor(async () => expect(await cutBy('disconnected')).toBe(1), { timeout: 60_000 })
   })
 })
 
@@ -314,9 +314,9 @@ describe('limits', () => {
     expect(await open()).toBe(3)
     go.resolve()
     for (const response of taken.slice(1)) expect((await received(response)).text).toContain('# complete')
-    await vi.waitFor(async () => expect(await open()).toBe(0))
+    await vi.waitFor(async () => expect(await open()).toBe(0), { timeout: 60_000 })
     expect((await ask(3)).status).toBe(200)
-    await vi.waitFor(async () => expect(await cutBy('disconnected')).toBe(1))
+    await vi.waitFor(async () => expect(await cutBy('disconnected')).toBe(1), { timeout: 60_000 })
   })
 
   test('count rows as requests of the key, and cut a list whose quota ends', async () => {
@@ -398,7 +398,7 @@ describe('a reader that is slow', () => {
     })
     const socket = ask().on('error', () => undefined)
     await vi.waitFor(async () => expect(await cutBy('stalled')).toBe(1), { timeout: 2_000 })
-    await vi.waitFor(async () => expect(await open()).toBe(0))
+    await vi.waitFor(async () => expect(await open()).toBe(0), { timeout: 60_000 })
     socket.destroy()
   })
 })

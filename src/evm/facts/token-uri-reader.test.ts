@@ -143,7 +143,7 @@ test('more than can wait are left out, and no caller waits for longer than it sa
   await made.ensure(page(5_000), 20)
   expect(stored).toEqual([])
   answer()
-  await vi.waitFor(() => expect(stored).toHaveLength(2_000))
+  await vi.waitFor(() => expect(stored).toHaveLength(2_000), { timeout: 60_000 })
   await made.stop()
 })
 

@@ -44,7 +44,7 @@ test('no call is lost when the endpoints of a client change', async () => {
   const named = rpc.endpoints
   // Two are under way, and the others wait for the rate.
   const asked = Array.from({ length: 6 }, () => rpc.ask(call, { signal }))
-  await vi.waitFor(() => expect(before.held).toHaveLength(2))
+  await vi.waitFor(() => expect(before.held).toHaveLength(2), { timeout: 60_000 })
   rpc.setEndpoints([{ url: after.url }])
   expect(rpc.endpoints).not.toBe(named)
   const moved = await Promise.all(asked.slice(2))
@@ -53,7 +53,7 @@ test('no call is lost when the endpoints of a client change', async () => {
   const stayed = await Promise.all(asked.slice(0, 2))
   expect(stayed.map(({ values }) => values[0])).toEqual(['0xa', '0xa'])
   // Then its connections go.
-  await vi.waitFor(async () => expect(await before.connections()).toBe(0))
+  await vi.waitFor(async () => expect(await before.connections()).toBe(0), { timeout: 60_000 })
   expect(before.asked()).toBeLessThan(6)
 })
 

@@ -60,7 +60,7 @@ test('a slow node is not waited for, and asked once for all that show the token'
   }
   expect(asked).toEqual([[2n]])
   resolve()
-  await vi.waitFor(async () => expect((await uris.of(chain, [token(2)])).complete).toBe(true))
+  await vi.waitFor(async () => expect((await uris.of(chain, [token(2)])).complete).toBe(true), { timeout: 60_000 })
 })
 
 test('what was read long ago is shown and read again; what had nothing sooner', async () => {

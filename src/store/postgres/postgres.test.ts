@@ -16,7 +16,7 @@ afterAll(() => server.stop())
 
 const runs = Number(process.env.STORE_RUNS ?? 2)
 storeContract('postgres', () => open({}), { runs })
-// Final blocks wait to be folded as a rule. Here each becomes runs at once: by the core, which SQLite tries in every run.
+// Final blocks wait to be folded as a rule. Here each becomes runs at once, as SQLite tries in every run.
 if (isRelease)
   storeContract('postgres, in runs', () => open({ foldBlocks: 1, runsPerMerge: 3, recordsWorthMerging: 1 }), {
     runs,
