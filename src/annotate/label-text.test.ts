@@ -51,6 +51,7 @@ test('what was cleaned once is clean', () => {
       expect(cleanLabel(once.label)).toEqual({ label: once.label, notes: [] })
       expect(once.label).not.toMatch(/\p{Cc}/u)
     }),
+    { numRuns: propertyRuns(200) },
   )
 })
 
@@ -66,6 +67,7 @@ describe('the text of an answer', () => {
         if ([...whole].length <= textCharactersMax) expect(read).toBe(whole)
         else expect(whole.startsWith(read.replace(/\uFFFD+$/, ''))).toBe(true)
       }),
+      { numRuns: propertyRuns(200) },
     )
   })
 

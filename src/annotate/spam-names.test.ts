@@ -1,6 +1,7 @@
 // Bait and imitation in names are counted, and ordinary names are left alone. No verdict is judged.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { propertyRuns } from '../../test/release-runs.ts'
 import { invisibleCount, type NameEvidence, nameEvidence, skeletonOf, verifiedNamesOf } from './spam-names.ts'
 
 const verified = verifiedNamesOf(['Bored Ape Yacht Club', 'CryptoPunks', 'Azuki', 'Doodles'])
@@ -83,5 +84,6 @@ test('no name makes it fail, and a likeness is one both ways', () => {
       const { sameNameAsVerified } = nameEvidence({ name, symbol }, verifiedNamesOf([name]))
       expect(sameNameAsVerified).toBe(1)
     }),
+    { numRuns: propertyRuns(200) },
   )
 })

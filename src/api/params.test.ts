@@ -111,6 +111,7 @@ describe('single values', () => {
         expect(message).toMatch(/^[^\p{Cc}]*$/u)
         expect(message.isWellFormed()).toBe(true)
       }),
+      { numRuns: propertyRuns(200) },
     )
   })
 })

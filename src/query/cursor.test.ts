@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { propertyRuns } from '../../test/release-runs.ts'
 import type { ChainId } from '../model.ts'
 import { CursorSigner, cursorLengthMax, filterBytesMax, type PageCursor } from './cursor.ts'
 
@@ -40,6 +41,7 @@ describe('page cursors', () => {
         expect(text.length).toBeLessThanOrEqual(cursorLengthMax)
         expect(signer.open(text)).toEqual(cursor)
       }),
+      { numRuns: propertyRuns(200) },
     )
   })
 
@@ -54,6 +56,7 @@ describe('page cursors', () => {
         expect(signer.open(text.slice(0, at))).toBeUndefined()
         expect(signer.open(text + character)).toBeUndefined()
       }),
+      { numRuns: propertyRuns(200) },
     )
   })
 
@@ -65,6 +68,7 @@ describe('page cursors', () => {
         bytes[at] = bytes[at]! ^ change
         expect(signer.open(bytes.toString('base64url'))).toBeUndefined()
       }),
+      { numRuns: propertyRuns(200) },
     )
   })
 
@@ -75,6 +79,7 @@ describe('page cursors', () => {
         expect(other.open(signer.seal(cursor))).toBeUndefined()
         expect(signer.open(text)).toBeUndefined()
       }),
+      { numRuns: propertyRuns(200) },
     )
   })
 })
@@ -89,5 +94,6 @@ test('is signed with HMAC-SHA256', () => {
       const mac = createHmac('sha256', key).update(bytes.subarray(0, -16)).digest().subarray(0, 16)
       expect(bytes.subarray(-16).equals(mac)).toBe(true)
     }),
+    { numRuns: propertyRuns(200) },
   )
 })

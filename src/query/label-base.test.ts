@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { builtBy, labelsInMemory, pageOfParties, textsOf } from '../../test/labelled-page.ts'
+import { propertyRuns } from '../../test/release-runs.ts'
 import { bytesOfHex } from '../hex.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { RankedLabel } from '../store/annotation-store.ts'
@@ -62,6 +63,7 @@ test('shows on each chain the first label that holds there', () => {
       for (const chain of chains)
         expect(shown(addresses, chain, held)).toEqual(addresses.map(one => winner(given, one, chain)))
     }),
+    { numRuns: propertyRuns(200) },
   )
 })
 
@@ -82,6 +84,7 @@ test('of labels that are not held the presence is known, and nothing is told of 
           else expect(found[index]).toBe('unknown')
       }
     }),
+    { numRuns: propertyRuns(200) },
   )
 })
 
@@ -118,6 +121,7 @@ test('every address with a changed prefix is unknown, and no other', () => {
         addresses.map(one => (changed[prefixOfText(one)] === 1 ? 'unknown' : winner(given, one, chains[0]!))),
       )
     }),
+    { numRuns: propertyRuns(200) },
   )
 })
 
@@ -147,6 +151,7 @@ test('a base that is built from another one has the new labels of replaced prefi
         }
       },
     ),
+    { numRuns: propertyRuns(200) },
   )
 })
 
