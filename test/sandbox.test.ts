@@ -11,6 +11,7 @@ import { pagesAreBuilt } from './built-pages.ts'
 import { almanacMain } from './bundled-service.ts'
 import { Checkout } from './checkout.ts'
 import { withInstalledSdk } from './clients/sdk-place.ts'
+import { type Ended, runHere } from './command-here.ts'
 import { CommandRun } from './command-run.ts'
 import { pythonPath } from './python.ts'
 import { callBlocks, guideCalls, shellBlocks } from './readme-blocks.ts'
@@ -58,6 +59,11 @@ function begin(command: readonly string[], environment: Readonly<Record<string, 
   const run = new CommandRun(command, checkout.directory, { ALMANAC_LISTEN: '127.0.0.1:0', ...places })
   runs.push(run)
   return run
+}
+
+/** A command beside the sandbox, which it finds by its directory. */
+function commandHere(...words: readonly string[]): Promise<Ended> {
+  return runHere(words, checkout.directory, { HOME: process.env.HOME ?? '' })
 }
 
 /** Waits for the last line of what a newcomer is told. */
@@ -270,7 +276,9 @@ describe('the sandbox', { timeout: startedWithinMs + 150_000 }, () => {
     const operations = shellBlocks.find(({ lines }) => lines.some(line => line.includes(' keys create ')))!.lines
     for (const [at, line] of operations.entries()) {
       const [, ...words] = line.split(/ almanac | /)
-      const { code, stdout, stderr } = await begin([process.execPath, almanacMain, ...words]).ended()
+      const { code, stdout, stderr } = await (at === 0
+        ? begin([process.execPath, almanacMain, ...words]).ended()
+        : commandHere(...words))
       expect([line, code], stderr).toEqual([line, 0])
       // Said once, and not with every command.
       expect(stderr.includes('this and the next commands use the running sandbox.'), line).toBe(at === 0)
@@ -280,14 +288,14 @@ describe('the sandbox', { timeout: startedWithinMs + 150_000 }, () => {
       }
       if (line.endsWith(' status')) expect(stdout).toMatch(/^eth +\w+ /m)
     }
-    const history = await begin([process.execPath, almanacMain, 'backfill', 'status']).ended()
+    const history = await commandHere('backfill', 'status')
     expect(history.stdout, history.stderr).toMatch(/^eth +open /m)
     // So do the commands that ask the nodes, about what the sandbox has.
     for (const chain of ['eth', 'polygon']) {
-      const { code, stdout, stderr } = await begin([process.execPath, almanacMain, 'verify', '--chain', chain]).ended()
+      const { code, stdout, stderr } = await commandHere('verify', '--chain', chain)
       expect([code, stdout], stderr).toEqual([0, expect.stringMatching(sameOnChain)])
     }
-    const planned = await begin([process.execPath, almanacMain, 'plan', '--json']).ended()
+    const planned = await commandHere('plan', '--json')
     expect(planned.code, planned.stderr).toBe(0)
     const { eth, polygon } = JSON.parse(planned.stdout).chains
     const tokens = { ledger: 'erc20', source: 'nodes', from: 0 }
