@@ -13,7 +13,7 @@ import { Kept, type PlaceOf, Trial } from './changes-trial.ts'
 import { isRelease } from './release-runs.ts'
 import { type Engine, engineNames, startEngine } from './store-engines.ts'
 
-const runs = Number(process.env.CHANGES_RUNS ?? (isRelease ? 250 : 4))
+const runs = Number(process.env.CHANGES_RUNS ?? (isRelease ? 250 : 2))
 const firstSeed = Number(process.env.CHANGES_SEED ?? Math.floor(Math.random() * 1_000_000))
 const stepsPerRun = 30
 
