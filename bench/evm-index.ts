@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { usualViews, type View } from '../src/views.ts'
+import { type KeptView, usualViews } from '../src/views.ts'
 import { cpuSecondsOf } from './cpu-time.ts'
 import type { Floor } from './evm-floor.ts'
 import { busiestContract, startShapedNode } from './evm-node.ts'
@@ -153,7 +153,7 @@ async function indexOnce(url: string, index: IndexJob['index'], only: Only) {
   try {
     const store = `file:${join(folder, 'almanac.db')}`
     const bounds = options.memory === undefined ? {} : { memoryMb: Number(options.memory) }
-    const views = options.views === undefined ? {} : { views: options.views.split(',') as View[] }
+    const views = options.views === undefined ? {} : { views: options.views.split(',') as KeptView[] }
     const job = await runIndexJob(
       { url, chain: 'eth', store, index, head: blocks, signed: shape !== 'small', ...views, ...only, ...bounds },
       profileFolder,

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { indexingMemory } from '../src/threads.ts'
-import type { View, WholeScope } from '../src/views.ts'
+import type { KeptView, WholeScope } from '../src/views.ts'
 import type { Floor, FloorJob } from './evm-floor.ts'
 
 export type IndexJob = {
@@ -20,7 +20,7 @@ export type IndexJob = {
   from?: number
   head: number
   /** Views that the chain keeps; absent: all. */
-  views?: readonly View[]
+  views?: readonly KeptView[]
   /** `transfers`: no activity of wallets from a node; from files, senders are not waited for. Absent: `full`. */
   scope?: WholeScope
   /** Goes on with the senders for this long once all transfers are there. */

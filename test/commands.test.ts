@@ -137,20 +137,23 @@ describe('sync', () => {
     expect(stderr).toMatch(/^Error: Another process is already indexing into the store .*\nTry: {3}stop it first/)
   })
 
-  thorough('blocks that were hot when the service stopped and are gone from the chain do not become final', async () => {
-    const node = await simulate({ chain: { height: 300 } })
-    const service = place.begin(['start', '--listen', '127.0.0.1:0'], {
-      ALMANAC_KEY: 'the-operator-key',
-      ALMANAC_OPS_OPEN: 'true',
-    })
-    await service.listening()
-    await service.until(async () => (await chainsOf(service)).sim?.complete === true, 'completeness')
-    service.child.kill('SIGTERM')
-    expect(await service.ended()).toMatchObject({ code: 0 })
-    node.reorg({ depth: 20, length: 120 })
-    expect(await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '330'])).toMatchObject({ code: 0 })
-    await expectTruth(node, { from: 0, to: 330 })
-  })
+  thorough(
+    'blocks that were hot when the service stopped and are gone from the chain do not become final',
+    async () => {
+      const node = await simulate({ chain: { height: 300 } })
+      const service = place.begin(['start', '--listen', '127.0.0.1:0'], {
+        ALMANAC_KEY: 'the-operator-key',
+        ALMANAC_OPS_OPEN: 'true',
+      })
+      await service.listening()
+      await service.until(async () => (await chainsOf(service)).sim?.complete === true, 'completeness')
+      service.child.kill('SIGTERM')
+      expect(await service.ended()).toMatchObject({ code: 0 })
+      node.reorg({ depth: 20, length: 120 })
+      expect(await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '330'])).toMatchObject({ code: 0 })
+      await expectTruth(node, { from: 0, to: 330 })
+    },
+  )
 })
 
 describe('chain unfinalize', () => {
@@ -222,30 +225,33 @@ describe('plan', () => {
     expectWithin(2, part.addresses, wallets.length)
   })
 
-  thorough('asks at most a few hundred calls, of which it says how many, be blocks small or a contract busy', async () => {
-    // A range of a megabyte would be hundreds of these blocks.
-    const node = await simulate({ chain: { ...lightBlocks, height: 1_063 } })
-    const whole = JSON.parse((await place.runHere(['plan', '--json'])).stdout)
-    expectWithin(1.02, whole.sampling.calls, callsOf(node))
-    expect(whole.sampling.calls).toBeLessThan(600)
-    const blocks = { from: 0, to: 999 }
-    expectWithin(1.1, whole.chains.sim.parts[0].calls, 2 * 1_000)
-    expectWithin(2, whole.chains.sim.parts[0].transfers, expectedTransfers(node.chain, blocks).length)
-    // A chain that keeps every token is read twice, and sampled for no more.
-    configureFor(node, { index: 'full', views: ['transfers', 'erc20'] })
-    const both = JSON.parse((await place.runHere(['plan', '--json'])).stdout)
-    expect(both.chains.sim.parts.map(({ calls }: { calls: number }) => calls)).toHaveLength(2)
-    expect(both.sampling.calls).toBeLessThan(600)
-    expectWithin(1.1, both.chains.sim.parts[1].calls, 2 * 1_000)
-    const contract = busiest(node)
-    configureFor(node, { contracts: [contract] })
-    const before = callsOf(node)
-    const planned = JSON.parse((await place.runHere(['plan', '--json'])).stdout)
-    expectWithin(1.02, planned.sampling.calls, callsOf(node) - before)
-    expect(planned.sampling.calls).toBeLessThan(600)
-    const own = expectedTransfers(node.chain, blocks).filter(row => row.contract === contract)
-    expectWithin(2, planned.chains.sim.parts[0].transfers, own.length)
-  })
+  thorough(
+    'asks at most a few hundred calls, of which it says how many, be blocks small or a contract busy',
+    async () => {
+      // A range of a megabyte would be hundreds of these blocks.
+      const node = await simulate({ chain: { ...lightBlocks, height: 1_063 } })
+      const whole = JSON.parse((await place.runHere(['plan', '--json'])).stdout)
+      expectWithin(1.02, whole.sampling.calls, callsOf(node))
+      expect(whole.sampling.calls).toBeLessThan(600)
+      const blocks = { from: 0, to: 999 }
+      expectWithin(1.1, whole.chains.sim.parts[0].calls, 2 * 1_000)
+      expectWithin(2, whole.chains.sim.parts[0].transfers, expectedTransfers(node.chain, blocks).length)
+      // A chain that keeps every token is read twice, and sampled for no more.
+      configureFor(node, { index: 'full', views: ['transfers', 'erc20'] })
+      const both = JSON.parse((await place.runHere(['plan', '--json'])).stdout)
+      expect(both.chains.sim.parts.map(({ calls }: { calls: number }) => calls)).toHaveLength(2)
+      expect(both.sampling.calls).toBeLessThan(600)
+      expectWithin(1.1, both.chains.sim.parts[1].calls, 2 * 1_000)
+      const contract = busiest(node)
+      configureFor(node, { contracts: [contract] })
+      const before = callsOf(node)
+      const planned = JSON.parse((await place.runHere(['plan', '--json'])).stdout)
+      expectWithin(1.02, planned.sampling.calls, callsOf(node) - before)
+      expect(planned.sampling.calls).toBeLessThan(600)
+      const own = expectedTransfers(node.chain, blocks).filter(row => row.contract === contract)
+      expectWithin(2, planned.chains.sim.parts[0].transfers, own.length)
+    },
+  )
 
   thorough('what it says of a contract is within a factor of two as well', async () => {
     const node = await simulate({ chain: { ...fullBlocks, height: 1_563, hashes: 'cheap' } })

@@ -15,57 +15,60 @@ walkConsole(walk => {
   const headOf = (page: Page) => page.locator('.chain-row', { hasText: 'sim' }).locator('.head')
   const titleOf = (page: Page) => expect.poll(() => page.title(), patience)
 
-  thorough('the map of evidence is zoomed to single blocks by buttons, keys, wheel and drag, and leads to them', async () => {
-    const page = await open('/chain/sim')
-    const map = page.getByRole('application', { name: /^sim: 100 % of the blocks 0 to \d+ are covered/ })
-    await map.waitFor(patience)
-    const shown = async () => {
-      const [, from, to] = /Blocks ([\d,]+) to ([\d,]+) are shown/.exec((await map.getAttribute('aria-label'))!)!
-      return [from, to].map(text => Number(text!.replaceAll(',', ''))) as [number, number]
-    }
-    const blocks = async () => (await shown())[1] - (await shown())[0] + 1
-    const whole = await blocks()
-    expect(whole).toBeGreaterThan(300)
-    await titleOf(page).toBe('sim · chain · Almanac')
-    // Kinds of evidence without a block are not listed.
-    const rows = page.locator('.evidence-table tbody tr')
-    expect(await rows.allTextContents()).toEqual([expect.stringContaining('receipts root')])
-    await page.getByRole('button', { name: 'Zoom in' }).click()
-    await expect.poll(blocks, patience).toBeLessThan(whole * 0.6)
-    const half = await blocks()
-    await map.press('+')
-    await expect.poll(blocks, patience).toBeLessThan(half * 0.6)
-    const before = await shown()
-    await map.press('ArrowLeft')
-    await expect.poll(async () => (await shown())[0], patience).toBeLessThan(before[0])
-    await map.press('0')
-    await expect.poll(blocks, patience).toBeGreaterThanOrEqual(whole)
-    const box = (await map.boundingBox())!
-    const at = (share: number) => [box.x + share * box.width, box.y + box.height / 2] as const
-    await page.mouse.move(...at(0.5))
-    await expect
-      .poll(() => page.locator('.proof-reading').textContent(), patience)
-      .toMatch(/^Block \d+ · receipts root/)
-    await map.focus()
-    await page.mouse.wheel(0, -100)
-    await expect.poll(blocks, patience).toBeLessThan(whole * 0.6)
-    await map.press('Escape')
-    await page.mouse.move(...at(0.25))
-    await page.mouse.down()
-    await page.mouse.move(...at(0.3))
-    await page.mouse.move(...at(0.35))
-    await page.mouse.up()
-    await expect.poll(blocks, patience).toBeLessThan(whole * 0.15)
-    // What is drawn stands there in words, too.
-    await page.getByText(/^1 range from block/).click()
-    await acceptState(page, 'proof-map')
-    const [from] = await shown()
-    await page.mouse.click(...at(0))
-    await page.getByRole('heading', { name: `Block ${from}` }).waitFor(patience)
-    expect(page.url()).toBe(`${walk.world.url}/#/block/sim/${from}`)
-    await page.goBack()
-    await map.waitFor(patience)
-  })
+  thorough(
+    'the map of evidence is zoomed to single blocks by buttons, keys, wheel and drag, and leads to them',
+    async () => {
+      const page = await open('/chain/sim')
+      const map = page.getByRole('application', { name: /^sim: 100 % of the blocks 0 to \d+ are covered/ })
+      await map.waitFor(patience)
+      const shown = async () => {
+        const [, from, to] = /Blocks ([\d,]+) to ([\d,]+) are shown/.exec((await map.getAttribute('aria-label'))!)!
+        return [from, to].map(text => Number(text!.replaceAll(',', ''))) as [number, number]
+      }
+      const blocks = async () => (await shown())[1] - (await shown())[0] + 1
+      const whole = await blocks()
+      expect(whole).toBeGreaterThan(300)
+      await titleOf(page).toBe('sim · chain · Almanac')
+      // Kinds of evidence without a block are not listed.
+      const rows = page.locator('.evidence-table tbody tr')
+      expect(await rows.allTextContents()).toEqual([expect.stringContaining('receipts root')])
+      await page.getByRole('button', { name: 'Zoom in' }).click()
+      await expect.poll(blocks, patience).toBeLessThan(whole * 0.6)
+      const half = await blocks()
+      await map.press('+')
+      await expect.poll(blocks, patience).toBeLessThan(half * 0.6)
+      const before = await shown()
+      await map.press('ArrowLeft')
+      await expect.poll(async () => (await shown())[0], patience).toBeLessThan(before[0])
+      await map.press('0')
+      await expect.poll(blocks, patience).toBeGreaterThanOrEqual(whole)
+      const box = (await map.boundingBox())!
+      const at = (share: number) => [box.x + share * box.width, box.y + box.height / 2] as const
+      await page.mouse.move(...at(0.5))
+      await expect
+        .poll(() => page.locator('.proof-reading').textContent(), patience)
+        .toMatch(/^Block \d+ · receipts root/)
+      await map.focus()
+      await page.mouse.wheel(0, -100)
+      await expect.poll(blocks, patience).toBeLessThan(whole * 0.6)
+      await map.press('Escape')
+      await page.mouse.move(...at(0.25))
+      await page.mouse.down()
+      await page.mouse.move(...at(0.3))
+      await page.mouse.move(...at(0.35))
+      await page.mouse.up()
+      await expect.poll(blocks, patience).toBeLessThan(whole * 0.15)
+      // What is drawn stands there in words, too.
+      await page.getByText(/^1 range from block/).click()
+      await acceptState(page, 'proof-map')
+      const [from] = await shown()
+      await page.mouse.click(...at(0))
+      await page.getByRole('heading', { name: `Block ${from}` }).waitFor(patience)
+      expect(page.url()).toBe(`${walk.world.url}/#/block/sim/${from}`)
+      await page.goBack()
+      await map.waitFor(patience)
+    },
+  )
 
   test('contracts: the busiest first, sorted and searched in the address', async () => {
     const page = await open('/chain/sim')

@@ -803,93 +803,98 @@ walkConsole(walk => {
     },
   )
 
-  thorough('the reference and the docs answer a question alike, in the same box, and share the language of examples', async () => {
-    const page = await newPage()
-    const rows = page.locator('[role=option]')
-    const found = async (asked: string) => {
+  thorough(
+    'the reference and the docs answer a question alike, in the same box, and share the language of examples',
+    async () => {
+      const page = await newPage()
+      const rows = page.locator('[role=option]')
+      const found = async (asked: string) => {
+        await page.keyboard.press('Control+k')
+        await page.keyboard.type(asked)
+        await page.getByText(/^\d+ found|This is close to it/).waitFor(patience)
+        const titles = await rows.locator('.offer-title').allTextContents()
+        const groups = await page.locator('.offers-title').allTextContents()
+        await page.keyboard.press('Escape')
+        return { titles, groups }
+      }
+      for (const asked of someCases(['how do I rotate a key', 'next page', 'what does SYNCING mean'], 3)) {
+        await page.goto(`${walk.world.url}/docs/index.html`)
+        const inDocs = await found(asked)
+        expect(inDocs.titles.length, asked).toBeGreaterThan(2)
+        await page.goto(`${walk.world.url}/reference`)
+        await page.getByRole('heading', { name: 'Your first request' }).waitFor(patience)
+        await expect.poll(() => found(asked), patience).toEqual(inDocs)
+      }
       await page.keyboard.press('Control+k')
-      await page.keyboard.type(asked)
-      await page.getByText(/^\d+ found|This is close to it/).waitFor(patience)
-      const titles = await rows.locator('.offer-title').allTextContents()
-      const groups = await page.locator('.offers-title').allTextContents()
-      await page.keyboard.press('Escape')
-      return { titles, groups }
-    }
-    for (const asked of someCases(['how do I rotate a key', 'next page', 'what does SYNCING mean'], 3)) {
-      await page.goto(`${walk.world.url}/docs/index.html`)
-      const inDocs = await found(asked)
-      expect(inDocs.titles.length, asked).toBeGreaterThan(2)
+      await page.keyboard.type('rotate an api key')
+      await rows.filter({ hasText: 'Keys and limits' }).first().click(patience)
+      await page.waitForURL(`${walk.world.url}/docs/guides/keys-and-limits.html#rotate-a-key`)
+
+      await page.goto(`${walk.world.url}/docs/guides/first-calls.html`)
+      await page.getByRole('tab', { name: 'Python' }).first().click(patience)
       await page.goto(`${walk.world.url}/reference`)
-      await page.getByRole('heading', { name: 'Your first request' }).waitFor(patience)
-      await expect.poll(() => found(asked), patience).toEqual(inDocs)
-    }
-    await page.keyboard.press('Control+k')
-    await page.keyboard.type('rotate an api key')
-    await rows.filter({ hasText: 'Keys and limits' }).first().click(patience)
-    await page.waitForURL(`${walk.world.url}/docs/guides/keys-and-limits.html#rotate-a-key`)
+      expect(await page.getByRole('tab', { selected: true }).textContent(patience)).toBe('Python')
+      await page.getByRole('tab', { name: 'SDK' }).click(patience)
+      await page.goto(`${walk.world.url}/docs/guides/first-calls.html`)
+      expect(await page.getByRole('tab', { selected: true }).first().textContent(patience)).toBe('SDK')
+    },
+  )
 
-    await page.goto(`${walk.world.url}/docs/guides/first-calls.html`)
-    await page.getByRole('tab', { name: 'Python' }).first().click(patience)
-    await page.goto(`${walk.world.url}/reference`)
-    expect(await page.getByRole('tab', { selected: true }).textContent(patience)).toBe('Python')
-    await page.getByRole('tab', { name: 'SDK' }).click(patience)
-    await page.goto(`${walk.world.url}/docs/guides/first-calls.html`)
-    expect(await page.getByRole('tab', { selected: true }).first().textContent(patience)).toBe('SDK')
-  })
-
-  thorough('a body that is not JSON is marked at its field with the place, and the code keeps what was JSON', async () => {
-    const page = await open('/explore/getMultipleNFTsV22', { viewport: { width: 1440, height: 900 } })
-    const body = page.getByRole('textbox', { name: 'body' })
-    await body.waitFor(patience)
-    const tokens = (JSON.parse(await body.inputValue()) as { tokens: unknown[] }).tokens
-    expect(tokens.length).toBe(2)
-    const fields = page.getByRole('region', { name: 'Body fields' })
-    const required = fields.locator('.required').locator('xpath=..').locator('.schema-name')
-    await expect.poll(() => required.allTextContents(), patience).toEqual(['tokens', 'token_address', 'token_id'])
-    // What was answered before is not current once the body is no JSON; the example stays.
-    await page.getByRole('button', { name: 'Send' }).click()
-    const answer = page.locator('[aria-live] > .panel')
-    await answer.getByText('200', { exact: true }).waitFor(patience)
-    await body.fill(JSON.stringify({ tokens: tokens.slice(1) }))
-    await answer.getByText('to the request before your changes').waitFor(patience)
-    await body.fill('{"tokens": [\n  {"token_id": 1,}\n]}')
-    await page.getByText('with your last body that was JSON').waitFor(patience)
-    await page.getByRole('button', { name: 'Send' }).click()
-    expect(await answer.count()).toBe(0)
-    expect(await page.getByRole('region', { name: 'Example answer' }).count()).toBe(1)
-    await page.getByText('Not JSON at line 2, column 18').waitFor(patience)
-    expect(await body.getAttribute('aria-invalid')).toBe('true')
-    expect(await body.evaluate('document.activeElement.selectionStart')).toBe(30)
-    for (const name of ['Python', 'SDK']) {
-      await page.getByRole('tab', { name }).click()
-      expect(await page.getByRole('region', { name: 'Code' }).locator('pre').textContent()).toContain('tokens')
-    }
-    await body.fill('{"tokens": [{"token_address": "0x12", "token_id": "1"}]}')
-    await page.getByRole('button', { name: 'Send' }).click()
-    await page.getByText('tokens[0].token_address must be 0x and 40 hex digits').first().waitFor(patience)
-    await answer.getByText('400', { exact: true }).waitFor(patience)
-    await body.fill('{"tokens": [{"token_address": "0x0000000000000000000000000000000000000001"}]}')
-    await page.getByRole('button', { name: 'Send' }).click()
-    await page.getByText('tokens[0].token_id is missing').first().waitFor(patience)
-    expect(await body.getAttribute('aria-invalid')).toBe('true')
-    // Code that takes a body can be pasted as it stands, and its address breaks between its parts alone.
-    await page.goto(`${walk.world.url}/reference#/getMultipleNFTsV22`)
-    await page.reload()
-    await page.getByText('of this service').waitFor(patience)
-    await page.getByRole('switch', { name: 'With my key' }).check(patience)
-    await page.getByRole('tab', { name: 'Python' }).click()
-    const python = (await page.getByRole('region', { name: 'Code' }).locator('pre').textContent())!
-    expect(python).toContain('data=json.dumps({')
-    if (pythonPath !== undefined) {
-      const { stdout } = await run(pythonPath, ['-c', python], bare)
-      expect((JSON.parse(stdout) as unknown[]).length).toBe(2)
-    }
-    // What is never asked only to be looked at is of no chain.
-    await page.goto(`${walk.world.url}/reference#/createKey`)
-    await page.getByText('201 application/json · from the docs').waitFor(patience)
-    await page.goto(`${walk.world.url}/reference#/getNFTOwnersV22`)
-    await page.getByRole('tab', { name: 'curl' }).click(patience)
-    const broken = `[...document.querySelectorAll('[aria-labelledby$="-code"] pre .token-text')].flatMap(token => {
+  thorough(
+    'a body that is not JSON is marked at its field with the place, and the code keeps what was JSON',
+    async () => {
+      const page = await open('/explore/getMultipleNFTsV22', { viewport: { width: 1440, height: 900 } })
+      const body = page.getByRole('textbox', { name: 'body' })
+      await body.waitFor(patience)
+      const tokens = (JSON.parse(await body.inputValue()) as { tokens: unknown[] }).tokens
+      expect(tokens.length).toBe(2)
+      const fields = page.getByRole('region', { name: 'Body fields' })
+      const required = fields.locator('.required').locator('xpath=..').locator('.schema-name')
+      await expect.poll(() => required.allTextContents(), patience).toEqual(['tokens', 'token_address', 'token_id'])
+      // What was answered before is not current once the body is no JSON; the example stays.
+      await page.getByRole('button', { name: 'Send' }).click()
+      const answer = page.locator('[aria-live] > .panel')
+      await answer.getByText('200', { exact: true }).waitFor(patience)
+      await body.fill(JSON.stringify({ tokens: tokens.slice(1) }))
+      await answer.getByText('to the request before your changes').waitFor(patience)
+      await body.fill('{"tokens": [\n  {"token_id": 1,}\n]}')
+      await page.getByText('with your last body that was JSON').waitFor(patience)
+      await page.getByRole('button', { name: 'Send' }).click()
+      expect(await answer.count()).toBe(0)
+      expect(await page.getByRole('region', { name: 'Example answer' }).count()).toBe(1)
+      await page.getByText('Not JSON at line 2, column 18').waitFor(patience)
+      expect(await body.getAttribute('aria-invalid')).toBe('true')
+      expect(await body.evaluate('document.activeElement.selectionStart')).toBe(30)
+      for (const name of ['Python', 'SDK']) {
+        await page.getByRole('tab', { name }).click()
+        expect(await page.getByRole('region', { name: 'Code' }).locator('pre').textContent()).toContain('tokens')
+      }
+      await body.fill('{"tokens": [{"token_address": "0x12", "token_id": "1"}]}')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText('tokens[0].token_address must be 0x and 40 hex digits').first().waitFor(patience)
+      await answer.getByText('400', { exact: true }).waitFor(patience)
+      await body.fill('{"tokens": [{"token_address": "0x0000000000000000000000000000000000000001"}]}')
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText('tokens[0].token_id is missing').first().waitFor(patience)
+      expect(await body.getAttribute('aria-invalid')).toBe('true')
+      // Code that takes a body can be pasted as it stands, and its address breaks between its parts alone.
+      await page.goto(`${walk.world.url}/reference#/getMultipleNFTsV22`)
+      await page.reload()
+      await page.getByText('of this service').waitFor(patience)
+      await page.getByRole('switch', { name: 'With my key' }).check(patience)
+      await page.getByRole('tab', { name: 'Python' }).click()
+      const python = (await page.getByRole('region', { name: 'Code' }).locator('pre').textContent())!
+      expect(python).toContain('data=json.dumps({')
+      if (pythonPath !== undefined) {
+        const { stdout } = await run(pythonPath, ['-c', python], bare)
+        expect((JSON.parse(stdout) as unknown[]).length).toBe(2)
+      }
+      // What is never asked only to be looked at is of no chain.
+      await page.goto(`${walk.world.url}/reference#/createKey`)
+      await page.getByText('201 application/json · from the docs').waitFor(patience)
+      await page.goto(`${walk.world.url}/reference#/getNFTOwnersV22`)
+      await page.getByRole('tab', { name: 'curl' }).click(patience)
+      const broken = `[...document.querySelectorAll('[aria-labelledby$="-code"] pre .token-text')].flatMap(token => {
       const texts = document.createTreeWalker(token, NodeFilter.SHOW_TEXT)
       const found = []
       for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
@@ -901,8 +906,9 @@ walkConsole(walk => {
         }
       return found
     })`
-    expect(await page.evaluate(broken)).toEqual([])
-  })
+      expect(await page.evaluate(broken)).toEqual([])
+    },
+  )
 
   test('without signing in the reference takes a key that it keeps nowhere; the sandbox’s is written out', async () => {
     const page = await newPage()

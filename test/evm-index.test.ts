@@ -6,7 +6,7 @@ import type { ChainSetup } from '../src/evm/index/chain-indexer.ts'
 import type { Address, ChainId } from '../src/model.ts'
 import { WalletChains } from '../src/query/wallet-chains.ts'
 import type { Store } from '../src/store/store.ts'
-import type { View } from '../src/views.ts'
+import type { KeptView } from '../src/views.ts'
 import { expectSame } from './evm-fault-checks.ts'
 import {
   caughtUp,
@@ -126,7 +126,7 @@ describe.each(engineAbove('postgres'))('on %s', name => {
     const finalAtStart = 80
 
     /** Starts it again on the same store, and counts what it writes and takes back of blocks that were final then. */
-    function restart(node: SimNode, store: Store, views: readonly View[]) {
+    function restart(node: SimNode, store: Store, views: readonly KeptView[]) {
       const rows = { transfers: 0, incomplete: 0 }
       const contract = expectedTransfers(node.chain, { from: 0, to: 50 })[0]!.contract
       const watched: Store = {

@@ -307,28 +307,28 @@ export interface paths {
   "/api/v2/erc20/metadata/symbols": {
     /**
      * Metadata of tokens by symbol
-     * @description The tokens of the index that have one of these symbols, at most 25: verified ones first, and possible spam last. A symbol is no name that belongs to anybody: look at the address.
+     * @description The tokens of the index that have one of these symbols, at most 25: verified ones first, then those with the most transfers, and possible spam last. Any contract may take any symbol: know a token by its address.
      */
     get: operations["getTokenMetadataBySymbol"];
   };
   "/api/v2.2/erc20/metadata/symbols": {
     /**
      * Metadata of tokens by symbol
-     * @description The tokens of the index that have one of these symbols, at most 25: verified ones first, and possible spam last. A symbol is no name that belongs to anybody: look at the address.
+     * @description The tokens of the index that have one of these symbols, at most 25: verified ones first, then those with the most transfers, and possible spam last. Any contract may take any symbol: know a token by its address.
      */
     get: operations["getTokenMetadataBySymbolV22"];
   };
   "/api/v2/erc20/{address}/allowance": {
     /**
      * Allowance of a spender
-     * @description How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: nothing there tells an allowance.
+     * @description How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: no contract at the address answers `allowance`.
      */
     get: operations["getTokenAllowance"];
   };
   "/api/v2.2/erc20/{address}/allowance": {
     /**
      * Allowance of a spender
-     * @description How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: nothing there tells an allowance.
+     * @description How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: no contract at the address answers `allowance`.
      */
     get: operations["getTokenAllowanceV22"];
   };
@@ -386,28 +386,28 @@ export interface paths {
   "/api/v2/erc20/{address}/holders/historical": {
     /**
      * Holders of a token over time
-     * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a token that is not indexed starts its indexing.
+     * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Counts go back over at most 100,000 transfers before the last moment; those of earlier moments are null. Asking for a token that is not indexed starts its indexing.
      */
     get: operations["getHistoricalTokenHolders"];
   };
   "/api/v2.2/erc20/{address}/holders/historical": {
     /**
      * Holders of a token over time
-     * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a token that is not indexed starts its indexing.
+     * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Counts go back over at most 100,000 transfers before the last moment; those of earlier moments are null. Asking for a token that is not indexed starts its indexing.
      */
     get: operations["getHistoricalTokenHoldersV22"];
   };
   "/api/v2/erc20/{address}/transfers": {
     /**
      * ERC-20 transfers of a token
-     * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a token that is not indexed starts its indexing.
+     * @description Every transfer of one ERC-20 token, newest first, mints and burns included. Use it for the history of a token, whole or within blocks or dates. Asking for a token that is not indexed starts its indexing.
      */
     get: operations["getTokenTransfers"];
   };
   "/api/v2.2/erc20/{address}/transfers": {
     /**
      * ERC-20 transfers of a token
-     * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a token that is not indexed starts its indexing.
+     * @description Every transfer of one ERC-20 token, newest first, mints and burns included. Use it for the history of a token, whole or within blocks or dates. Asking for a token that is not indexed starts its indexing.
      */
     get: operations["getTokenTransfersV22"];
   };
@@ -1168,7 +1168,7 @@ export interface components {
         logo: null;
         /** @description Always null: it is not on the chain. */
         thumbnail: null;
-        /** @description By how many digits the units differ; null if the token does not say. */
+        /** @description Digits after the decimal point; null if the token does not say. */
         decimals: number | null;
         /** @description What the token says that the wallet has, in the smallest unit. */
         balance: string;
@@ -1243,7 +1243,7 @@ export interface components {
         })[];
     };
     Erc20Holders: {
-      /** @description How many addresses received more than they gave. */
+      /** @description How many addresses received more than they sent. */
       totalHolders: number;
       /** @description How holders got it: not known. */
       holdersByAcquisition: {
@@ -1310,49 +1310,49 @@ export interface components {
       holderSupply: {
         /** @description Of the 10 largest. */
         top10: {
-          /** @description What they have, in the main unit; null where sums of transfers are no balances of this token. */
+          /** @description What they have, in the main unit; null where sums of transfers are not balances of this token. */
           supply: string | null;
           /** @description The same of the supply, of 100; null where that is not known. */
           supplyPercent: number | null;
         };
         /** @description Of the 25 largest. */
         top25: {
-          /** @description What they have, in the main unit; null where sums of transfers are no balances of this token. */
+          /** @description What they have, in the main unit; null where sums of transfers are not balances of this token. */
           supply: string | null;
           /** @description The same of the supply, of 100; null where that is not known. */
           supplyPercent: number | null;
         };
         /** @description Of the 50 largest. */
         top50: {
-          /** @description What they have, in the main unit; null where sums of transfers are no balances of this token. */
+          /** @description What they have, in the main unit; null where sums of transfers are not balances of this token. */
           supply: string | null;
           /** @description The same of the supply, of 100; null where that is not known. */
           supplyPercent: number | null;
         };
         /** @description Of the 100 largest. */
         top100: {
-          /** @description What they have, in the main unit; null where sums of transfers are no balances of this token. */
+          /** @description What they have, in the main unit; null where sums of transfers are not balances of this token. */
           supply: string | null;
           /** @description The same of the supply, of 100; null where that is not known. */
           supplyPercent: number | null;
         };
         /** @description Of the 250 largest. */
         top250: {
-          /** @description What they have, in the main unit; null where sums of transfers are no balances of this token. */
+          /** @description What they have, in the main unit; null where sums of transfers are not balances of this token. */
           supply: string | null;
           /** @description The same of the supply, of 100; null where that is not known. */
           supplyPercent: number | null;
         };
         /** @description Of the 500 largest. */
         top500: {
-          /** @description What they have, in the main unit; null where sums of transfers are no balances of this token. */
+          /** @description What they have, in the main unit; null where sums of transfers are not balances of this token. */
           supply: string | null;
           /** @description The same of the supply, of 100; null where that is not known. */
           supplyPercent: number | null;
         };
       };
       /**
-       * @description `exact`: the sums of the transfers are the supply and, for a sample of holders, what the token says. `read`: they are not, or transfers may be missing: balances were read from the token, or are null, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.
+       * @description `exact`: the sums of the transfers equal the supply and, for a sample of holders, what the token says. `read`: they do not, or transfers may be missing: balances were read from the token, or are null, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.
        * @enum {string}
        */
       balances: "exact" | "read" | "unchecked";
@@ -1368,7 +1368,7 @@ export interface components {
         name: string | null;
         /** @description Symbol of the contract; null if it has none. */
         symbol: string | null;
-        /** @description By how many digits the units differ, as text; null if the token does not say. */
+        /** @description Digits after the decimal point, as text; null if the token does not say. */
         decimals: string | null;
         /** @description Always null: it is not on the chain. */
         logo: null;
@@ -1411,7 +1411,7 @@ export interface components {
       /** @description How much of the token there is, in the smallest unit; null where neither it nor a node says it. */
       total_supply: string | null;
       /**
-       * @description `exact`: the sums of the transfers are the supply and, for a sample of holders, what the token says. `read`: they are not, or transfers may be missing: balances were read from the token, or are null, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.
+       * @description `exact`: the sums of the transfers equal the supply and, for a sample of holders, what the token says. `read`: they do not, or transfers may be missing: balances were read from the token, or are null, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.
        * @enum {string}
        */
       balances: "exact" | "read" | "unchecked";
@@ -1442,7 +1442,7 @@ export interface components {
     Erc20Stats: {
       /** @description The transfers of the token. */
       transfers: {
-        /** @description How many are indexed. */
+        /** @description How many transfers are indexed. */
         total: string;
       };
     };
@@ -1463,7 +1463,7 @@ export interface components {
           token_symbol: string | null;
           /** @description Always null: it is not on the chain. */
           token_logo: null;
-          /** @description By how many digits the units differ, as text; null if the token does not say. */
+          /** @description Digits after the decimal point, as text; null if the token does not say. */
           token_decimals: string | null;
           /** @description Hash of the transaction. */
           transaction_hash: string;
@@ -1475,15 +1475,15 @@ export interface components {
           block_number: string;
           /** @description Hash of the block. */
           block_hash: string;
-          /** @description Who gave. The zero address where the token made what moved. */
+          /** @description The sender; the zero address where tokens were minted. */
           from_address: string;
-          /** @description Label of the giver; null if there is none. */
+          /** @description Label of the sender; null if there is none. */
           from_address_label: string | null;
           /** @description Always null: it is not on the chain. */
           from_address_entity: null;
           /** @description Always null: it is not on the chain. */
           from_address_entity_logo: null;
-          /** @description Who got it. The zero address where the token destroyed what moved. */
+          /** @description The recipient; the zero address where tokens were burned. */
           to_address: string;
           /** @description Label of the recipient; null if there is none. */
           to_address_label: string | null;
@@ -7685,7 +7685,7 @@ export interface operations {
           "X-Index-Incomplete-Reason"?: string;
           /** @description Block after which the tokens were asked. */
           "X-Block-Number"?: number;
-          /** @description How many tokens were asked, the newest touched first, where the wallet touched more. Absent where it did not. */
+          /** @description How many tokens were asked, the newest touched first, where the wallet touched more, or more of its transfers are still to be looked through. Absent where that is all. */
           "X-Tokens-Looked-At"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -7766,7 +7766,7 @@ export interface operations {
           "X-Index-Incomplete-Reason"?: string;
           /** @description Block after which the tokens were asked. */
           "X-Block-Number"?: number;
-          /** @description How many tokens were asked, the newest touched first, where the wallet touched more. Absent where it did not. */
+          /** @description How many tokens were asked, the newest touched first, where the wallet touched more, or more of its transfers are still to be looked through. Absent where that is all. */
           "X-Tokens-Looked-At"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -8117,7 +8117,7 @@ export interface operations {
   };
   /**
    * Metadata of tokens by symbol
-   * @description The tokens of the index that have one of these symbols, at most 25: verified ones first, and possible spam last. A symbol is no name that belongs to anybody: look at the address.
+   * @description The tokens of the index that have one of these symbols, at most 25: verified ones first, then those with the most transfers, and possible spam last. Any contract may take any symbol: know a token by its address.
    */
   getTokenMetadataBySymbol: {
     parameters: {
@@ -8128,7 +8128,7 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description From 1 to 25 symbols, in any case. Written as `symbols[]=…&symbols[]=…`, `symbols[0]=…` or `symbols=…,…`.
+         * @description From 1 to 25 symbols; upper and lower case are the same. Written as `symbols[]=…&symbols[]=…`, `symbols[0]=…` or `symbols=…,…`.
          * @example [
          *   "LINK"
          * ]
@@ -8172,7 +8172,7 @@ export interface operations {
   };
   /**
    * Metadata of tokens by symbol
-   * @description The tokens of the index that have one of these symbols, at most 25: verified ones first, and possible spam last. A symbol is no name that belongs to anybody: look at the address.
+   * @description The tokens of the index that have one of these symbols, at most 25: verified ones first, then those with the most transfers, and possible spam last. Any contract may take any symbol: know a token by its address.
    */
   getTokenMetadataBySymbolV22: {
     parameters: {
@@ -8183,7 +8183,7 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description From 1 to 25 symbols, in any case. Written as `symbols[]=…&symbols[]=…`, `symbols[0]=…` or `symbols=…,…`.
+         * @description From 1 to 25 symbols; upper and lower case are the same. Written as `symbols[]=…&symbols[]=…`, `symbols[0]=…` or `symbols=…,…`.
          * @example [
          *   "LINK"
          * ]
@@ -8227,7 +8227,7 @@ export interface operations {
   };
   /**
    * Allowance of a spender
-   * @description How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: nothing there tells an allowance.
+   * @description How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: no contract at the address answers `allowance`.
    */
   getTokenAllowance: {
     parameters: {
@@ -8293,7 +8293,7 @@ export interface operations {
   };
   /**
    * Allowance of a spender
-   * @description How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: nothing there tells an allowance.
+   * @description How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: no contract at the address answers `allowance`.
    */
   getTokenAllowanceV22: {
     parameters: {
@@ -8883,7 +8883,7 @@ export interface operations {
   };
   /**
    * Holders of a token over time
-   * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a token that is not indexed starts its indexing.
+   * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Counts go back over at most 100,000 transfers before the last moment; those of earlier moments are null. Asking for a token that is not indexed starts its indexing.
    */
   getHistoricalTokenHolders: {
     parameters: {
@@ -8961,7 +8961,7 @@ export interface operations {
   };
   /**
    * Holders of a token over time
-   * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a token that is not indexed starts its indexing.
+   * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Counts go back over at most 100,000 transfers before the last moment; those of earlier moments are null. Asking for a token that is not indexed starts its indexing.
    */
   getHistoricalTokenHoldersV22: {
     parameters: {
@@ -9039,7 +9039,7 @@ export interface operations {
   };
   /**
    * ERC-20 transfers of a token
-   * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a token that is not indexed starts its indexing.
+   * @description Every transfer of one ERC-20 token, newest first, mints and burns included. Use it for the history of a token, whole or within blocks or dates. Asking for a token that is not indexed starts its indexing.
    */
   getTokenTransfers: {
     parameters: {
@@ -9143,7 +9143,7 @@ export interface operations {
   };
   /**
    * ERC-20 transfers of a token
-   * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a token that is not indexed starts its indexing.
+   * @description Every transfer of one ERC-20 token, newest first, mints and burns included. Use it for the history of a token, whole or within blocks or dates. Asking for a token that is not indexed starts its indexing.
    */
   getTokenTransfersV22: {
     parameters: {

@@ -23,8 +23,8 @@ import type { KeyStore } from './key-store.ts'
 import type { PackedActivity } from './packed-activity.ts'
 import type { IndexName } from './runs/view.ts'
 import type { SolanaStore } from './solana-store.ts'
-import type { WebhookProgressWriter, WebhookStore } from './webhook-store.ts'
 import type { WebFactStore } from './web-fact-store.ts'
+import type { WebhookProgressWriter, WebhookStore } from './webhook-store.ts'
 
 /**
  * Every write is one transaction, all or nothing, and safe to repeat. Reads never wait for writes. Failures are

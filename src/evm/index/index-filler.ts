@@ -6,7 +6,7 @@ import { ledgerOf } from '../../ledgers.ts'
 import type { Log } from '../../log.ts'
 import { chainScopes } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
-import { isIndexed, keptViews, type KeptView } from '../../views.ts'
+import { isIndexed, type KeptView, keptViews } from '../../views.ts'
 
 /** A transaction of a fraction of a second. */
 const transfersPerStep = 5_000

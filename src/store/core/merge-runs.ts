@@ -115,11 +115,12 @@ function* nextSources(chain: number, perMerge: number): Work<Source[] | undefine
 function* begin(chain: number, sources: readonly Source[]): Work<void> {
   const { slot, view, level } = sources[0]!
   const ids = sources.map(({ id }) => id)
-  const members = view.keysBeginWith === 'contract'
-    ? joinMembers(
-        (yield* rows('SELECT contracts FROM runs WHERE slot = $1 AND id IN $2:ints', slot, ids)).map(([own]) => own),
-      )
-    : undefined
+  const members =
+    view.keysBeginWith === 'contract'
+      ? joinMembers(
+          (yield* rows('SELECT contracts FROM runs WHERE slot = $1 AND id IN $2:ints', slot, ids)).map(([own]) => own),
+        )
+      : undefined
   const id = yield* nextNumber()
   const from = Math.min(...sources.map(each => each.from))
   const to = Math.max(...sources.map(each => each.to))

@@ -7,8 +7,8 @@ import { annotationStore } from './annotations.ts'
 import { keyStore } from './keys.ts'
 import { checkpointStore, leaseStore, requireLease } from './leases.ts'
 import { solanaStore } from './solana-holdings.ts'
-import { webhookProgressWriter, webhookStore } from './webhooks.ts'
 import { webFactStore } from './web-facts.ts'
+import { webhookProgressWriter, webhookStore } from './webhooks.ts'
 import { workStore } from './work.ts'
 
 export function allTables(engine: Engine, options: Partial<CoreOptions> = {}) {

@@ -1,5 +1,17 @@
 // Webhooks, how far each was told, and its last deliveries.
-import { type Engine, lastOfEach, lockNames, plain, plainUnseen, put, type Row, row, rows, run, type Work } from '../core/work.ts'
+import {
+  type Engine,
+  lastOfEach,
+  lockNames,
+  plain,
+  plainUnseen,
+  put,
+  type Row,
+  row,
+  rows,
+  run,
+  type Work,
+} from '../core/work.ts'
 import {
   deliveriesKept,
   type StoredWebhook,
