@@ -1,10 +1,12 @@
 // The table of routes. A new operation takes:
-// - its rules, in a file of `query/`;
+// - its rules, in a file of `query/`, without HTTP;
 // - its route, in a file of `evm/` or `solana/`: parameters, answer, description, and the shape of its errors where it
 //   differs;
 // - a row here;
 // - the schema of its answer in `schemas.ts`, with an example of the same name in `openapi-examples.json`;
-// - a scope in `keys/keys.ts`, unless it shares one.
+// - a scope in `keys/keys.ts`, unless it shares one;
+// - of an operation that the hosted service has: scope and view in `hosted/operations.ts`, which then counts it as
+//   served, and its way to be compared in `tools/compare/operations.ts`.
 // `npm run generate` then writes `docs/openapi.json` and the console's types.
 import { backfill } from './backfill.ts'
 import { block } from './console/block.ts'

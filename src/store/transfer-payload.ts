@@ -23,8 +23,10 @@ import type { TransferPage } from './index-reader.ts'
 import type { TransferReader } from './store.ts'
 
 /**
- * All eight bits are used: a new field needs a new layout. The id count must stay the last field, because `idCountOf`
- * reads the last four bytes.
+ * All eight bits are used. The lengths after them are at most 32: the upper two bits of each of these bytes are free
+ * for a further flag, once `layOut` and `layOutParties` mask them. A field of several bytes goes before the token id,
+ * and such a flag says that it is there. The id count must stay the last field, because `idCountOf` reads the last four
+ * bytes.
  */
 export const payloadFlags = {
   erc1155: 1,
@@ -64,8 +66,8 @@ export function newLayout(): PayloadLayout {
 
 /**
  * Lays out the payload that starts at `at`; those of a page stand back to back. It writes into an object that the
- * caller keeps, because it runs for every row of every page. `unpackTransfer` and SQL (the engines' `transfer-rows.ts`)
- * rest on the same order.
+ * caller keeps, because it runs for every row of every page. `unpackTransfer`, the packer (`evm/decode/`) and the
+ * indexes rest on the same order.
  */
 export function layOut(payloads: Uint8Array, at: number, layout: PayloadLayout): void {
   // `| 0` turns what a damaged page lacks into 0, which keeps every field a small integer.
@@ -90,7 +92,7 @@ export function layOut(payloads: Uint8Array, at: number, layout: PayloadLayout):
 }
 
 /**
- * Where the parties of a page's rows stand, for labels, which need nothing else and take half the time so. Fills
+ * Where the parties of a page's rows stand, for labels, which need nothing else: this takes half the time. Fills
  * `positions` with where each address begins and `places` with twice its row, plus one for the recipient. Returns how
  * many there are; the places of the zero address, which takes no bytes, follow these. Both arrays must have room for
  * two parties of each row.
