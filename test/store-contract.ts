@@ -424,6 +424,8 @@ export function storeContract(
           head: block(13),
         })
         await store.addToHot(eth, [], [{ from: 11, to: 13, evidence: 'one-endpoint', scope: otherContract }])
+        // What a process keeps in memory of recent blocks is replaced too.
+        expect(await blocksOfPage()).toEqual([13, 12, 11])
         await store.commitHot({ chain: eth, ancestor: 11, blocks: [hot(12, 1)], head: block(12, 1) })
         expect(await store.hotBlocks(eth)).toEqual([block(11), block(12, 1)])
         expect(rowsOf(await store.transferPage(latest)).map(row => [row.block, row.logIndex, row.hash])).toEqual([
