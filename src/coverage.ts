@@ -109,6 +109,15 @@ export function intervalsFrom(intervals: readonly Interval[], from: number): Int
   return intervals.filter(({ to }) => to >= from).map(each => ({ from: Math.max(each.from, from), to: each.to }))
 }
 
+export function holdsBlock(intervals: readonly Interval[], block: number): boolean {
+  return intervals.some(({ from, to }) => block >= from && block <= to)
+}
+
+/** Whether an interval has a block with one of them in common. */
+export function isTouched(intervals: readonly Interval[], { from, to }: Interval): boolean {
+  return intervals.some(other => from <= other.to && to >= other.from)
+}
+
 export function isCovered(covered: readonly Interval[], wanted: Interval): boolean {
   return missingIntervals(covered, wanted).length === 0
 }

@@ -13,7 +13,7 @@ import type pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { copyStore } from '../src/cli/store/copy.ts'
 import type { Address, ChainId, Hash } from '../src/model.ts'
-import { hashOf, slotOfContract } from '../src/store/core/slots.ts'
+import { serverHashOf, slotOfContract } from '../src/store/core/slots.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import { Database } from '../src/store/postgres/database.ts'
@@ -251,7 +251,7 @@ async function placesOf(url: string, contracts: readonly Address[]) {
   return await onServer(url, async client => {
     const slots = (await client.query('SELECT slot FROM slots')).rows
       .map(({ slot }) => slot as number)
-      .sort((one, other) => hashOf(one) - hashOf(other))
+      .sort((one, other) => serverHashOf(one) - serverHashOf(other))
     const known = (await client.query("SELECT id, encode(address, 'hex') AS address FROM contracts ORDER BY id")).rows
     const { rows } = await client.query(
       `SELECT address, nodeid, nodeport FROM unnest($1::text[], $2::int4[]) AS given (address, slot)

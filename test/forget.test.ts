@@ -13,7 +13,7 @@ import { checkFile, openStore } from '../src/store/open.ts'
 import { packActivity } from '../src/store/packed-activity.ts'
 import { compactFile, roomOf } from '../src/store/sqlite/backup.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
-import type { Forgotten, Store } from '../src/store/store.ts'
+import type { ForgetTarget, Store } from '../src/store/store.ts'
 import { busiest, chainId, chainsOf, expectTruth, place, placeEachTest, simulate } from './chain-commands.ts'
 import { packTransfer } from './pack-transfer.ts'
 import { countIn } from './store-tables.ts'
@@ -89,7 +89,7 @@ async function readAll(url: string): Promise<unknown> {
 }
 
 /** Runs the forgetter, killed while it does the step after so many. */
-async function killAfter(steps: number, url: string, what: Forgotten): Promise<void> {
+async function killAfter(steps: number, url: string, what: ForgetTarget): Promise<void> {
   const script = fileURLToPath(new URL('./store-forgetter.ts', import.meta.url))
   const child = spawn(process.execPath, [script, url, JSON.stringify(what)])
   let seen = ''
@@ -110,7 +110,7 @@ describe('forgetting that is killed', () => {
     { what: { chain: eth } },
     { what: { chain: eth, contract: large } },
     { what: { chain: eth, view: 'activity' } },
-  ] as { what: Forgotten }[])('$what ends as the undisturbed one', async ({ what }) => {
+  ] as { what: ForgetTarget }[])('$what ends as the undisturbed one', async ({ what }) => {
     const [calm, killed] = ['calm.db', 'killed.db'].map(name => join(folder, name)) as [string, string]
     for (const path of [calm, killed]) copyFileSync(filled, path)
     const undisturbed = await openStore(`file:${calm}`, { role: 'owner' })

@@ -13,7 +13,14 @@ import {
 } from '../src/store/index-reader.ts'
 import { indexOf, indexViews } from '../src/store/indexes/all-indexes.ts'
 import { tokenIdOfKey, tokenKinds, tokenPlaceAt } from '../src/store/indexes/by-token.ts'
-import type { ColdCommit, Forgotten, HotCommit, Store, TransferPageQuery, TransferRange } from '../src/store/store.ts'
+import type {
+  ColdCommit,
+  ForgetTarget,
+  HotCommit,
+  Store,
+  TransferPageQuery,
+  TransferRange,
+} from '../src/store/store.ts'
 import { ModelStore } from './model-store.ts'
 
 type MemoryRecord = { key: Buffer; value: Buffer }
@@ -41,7 +48,7 @@ export class MemoryStore {
     this.#write(added[0], () => this.model.addToHot(...added))
   }
 
-  forget(what: Forgotten): void {
+  forget(what: ForgetTarget): void {
     this.#write(what.chain, () => this.model.forget(what))
   }
 

@@ -22,7 +22,7 @@ import { unpackActivity } from '../src/store/packed-activity.ts'
 import type {
   Claim,
   ColdCommit,
-  Forgotten,
+  ForgetTarget,
   HotBlock,
   HotCommit,
   StoredRange,
@@ -174,7 +174,7 @@ export class ModelStore {
     watched.set(contract, Math.min(watchedFrom, watched.get(contract) ?? watchedFrom))
   }
 
-  forget({ chain: id, contract, view }: Forgotten): void {
+  forget({ chain: id, contract, view }: ForgetTarget): void {
     const chain = this.#chain(id)
     if (contract !== undefined) {
       for (const [key, row] of chain.transfers) if (row.contract === contract) chain.transfers.delete(key)

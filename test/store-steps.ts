@@ -17,7 +17,7 @@ import {
   zeroAddress,
 } from '../src/model.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
-import type { ColdCommit, Forgotten, HotBlock, HotCommit, Store } from '../src/store/store.ts'
+import type { ColdCommit, ForgetTarget, HotBlock, HotCommit, Store } from '../src/store/store.ts'
 import { idCountOf } from '../src/store/transfer-payload.ts'
 import type { ModelRow, ModelStore } from './model-store.ts'
 import { packTransfer } from './pack-transfer.ts'
@@ -185,7 +185,7 @@ function writeOf(step: Step, model: ModelStore): Write | undefined {
 }
 
 /** Counts are exact after each step. */
-async function forgetInSteps(store: Store, what: Forgotten, rowsMax: number): Promise<void> {
+async function forgetInSteps(store: Store, what: ForgetTarget, rowsMax: number): Promise<void> {
   while (!(await store.forgetStep(what, rowsMax)).done)
     for (const contract of contracts) {
       const { chain } = what

@@ -7,7 +7,7 @@ import { ledgerId } from '../ledgers.ts'
 import type { ChainId } from '../model.ts'
 import { forget as forgetAll, forgetName } from '../store/forget.ts'
 import { roomInStore } from '../store/open.ts'
-import type { Forgotten, Store } from '../store/store.ts'
+import type { ForgetTarget, Store } from '../store/store.ts'
 import { engineCosts } from '../tools/plan/measured-costs.ts'
 import { type KeptView, usualViews } from '../views.ts'
 import { commandLine, interruption } from './current-process.ts'
@@ -73,7 +73,7 @@ function chainOf(chains: ChainTable, text: string): { id: ChainId; name: string 
 }
 
 /** First of the ledger of NFTs; a chain or a contract goes from that of tokens too. */
-function forgottenOf(chain: ChainId, { contract, view }: ForgetFlags): [Forgotten, ...Forgotten[]] {
+function forgottenOf(chain: ChainId, { contract, view }: ForgetFlags): [ForgetTarget, ...ForgetTarget[]] {
   if (contract !== undefined && view !== undefined)
     throw new AlmanacError('bad_request', '--contract and --view exclude each other.', {
       hint: 'forget one after the other.',
@@ -87,9 +87,9 @@ function forgottenOf(chain: ChainId, { contract, view }: ForgetFlags): [Forgotte
 }
 
 type ForgottenSize = { transfers: number; wallets: number }
-type ForgottenPart = { what: Forgotten; size: ForgottenSize }
+type ForgottenPart = { what: ForgetTarget; size: ForgottenSize }
 
-async function storedParts(store: Store, all: readonly Forgotten[]): Promise<ForgottenPart[]> {
+async function storedParts(store: Store, all: readonly ForgetTarget[]): Promise<ForgottenPart[]> {
   const parts: ForgottenPart[] = []
   for (const what of all) {
     const size = await sizeOf(store, what)
@@ -104,7 +104,7 @@ function sumOf(parts: readonly ForgottenPart[]): ForgottenSize {
 }
 
 /** Roughly: what is not one contract may have some records twice, and not those of recent blocks. */
-async function sizeOf(store: Store, { chain, contract, view }: Forgotten): Promise<ForgottenSize> {
+async function sizeOf(store: Store, { chain, contract, view }: ForgetTarget): Promise<ForgottenSize> {
   if (contract !== undefined) return { transfers: await store.transferCount({ chain, contract }), wallets: 0 }
   const runs = (await store.runs()).filter(each => each.chain === chain)
   const recordsOf = (name: string): number => runs.find(each => each.view === name)?.records ?? 0
@@ -112,7 +112,7 @@ async function sizeOf(store: Store, { chain, contract, view }: Forgotten): Promi
   return { transfers: view === undefined ? recordsOf('transfers') : 0, wallets: recordsOf('activity') }
 }
 
-async function isStored(store: Store, { chain, contract, view }: Forgotten, size: ForgottenSize): Promise<boolean> {
+async function isStored(store: Store, { chain, contract, view }: ForgetTarget, size: ForgottenSize): Promise<boolean> {
   if (size.transfers + size.wallets > 0 || (await store.checkpoint(forgetName(chain))) !== undefined) return true
   if (contract !== undefined) {
     const watched = await store.watchedContracts(chain)
@@ -171,7 +171,7 @@ async function roomText(url: string): Promise<string> {
 }
 
 /** What the configuration brings back. */
-function nextSteps({ config }: LoadedConfig, name: string, { contract, view }: Forgotten): string[] {
+function nextSteps({ config }: LoadedConfig, name: string, { contract, view }: ForgetTarget): string[] {
   const settings = config.chains[name]
   if (settings === undefined) return []
   const isFull = settings.index === 'full'

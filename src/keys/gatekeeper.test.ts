@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { isRelease } from '../../test/release-runs.ts'
-import type { KeyStore, KeysAsked } from '../store/key-store.ts'
+import type { KeyFilter, KeyStore } from '../store/key-store.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { type Admission, StoreGatekeeper } from './gatekeeper.ts'
@@ -115,7 +115,7 @@ describe('guessing', () => {
     let lookups = 0
     const counted: KeyStore = Object.create(store, {
       keys: {
-        value: (asked?: KeysAsked) => {
+        value: (asked?: KeyFilter) => {
           if (asked?.hash !== undefined) lookups++
           return store.keys(asked)
         },

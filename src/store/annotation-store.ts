@@ -180,7 +180,7 @@ export type NameQuestion = {
   readMax: number
 }
 
-export type NamesFound = {
+export type NameMatches = {
   /** Of which the name or symbol has the text. */
   contracts: NamedContract[]
   labels: RankedLabel[]
@@ -190,7 +190,7 @@ export type NamesFound = {
 
 export interface NameStore {
   /** Contracts and labels that have the text: of each those that begin with it first. */
-  named(question: NameQuestion): Promise<NamesFound>
+  named(question: NameQuestion): Promise<NameMatches>
 }
 
 /** The strongest first: the operator wins over imported lists, and these win over the built-in pack. */

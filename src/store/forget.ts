@@ -1,7 +1,7 @@
 // Forgetting a chain, a contract or a view: in which order its rows go, and how one that was cut off is finished.
 // `core/forget.ts` removes the rows.
 import type { Address, ChainId, CoverageScope } from '../model.ts'
-import type { Forgotten, Store } from './store.ts'
+import type { ForgetTarget, Store } from './store.ts'
 
 // Counts are exact after each step, and a block outlives its rows.
 const phasesOf = {
@@ -14,7 +14,7 @@ const phasesOf = {
 export type ForgetPhase = (typeof phasesOf)[keyof typeof phasesOf][number]
 
 /** `after`: where the phase goes on. */
-export type ForgetState = { what: Forgotten; phase: ForgetPhase; after: string }
+export type ForgetState = { what: ForgetTarget; phase: ForgetPhase; after: string }
 
 /** Without `after` the phase is done. */
 export type PhaseStep = { removed: number; after?: string }
@@ -31,7 +31,7 @@ export function stateOf(stored: string | undefined): ForgetState | undefined {
   return stored === undefined ? undefined : (JSON.parse(stored) as ForgetState)
 }
 
-export function firstState(what: Forgotten): ForgetState {
+export function firstState(what: ForgetTarget): ForgetState {
   return { what, phase: phases(what)[0]!, after: '' }
 }
 
@@ -42,7 +42,7 @@ export function stateAfter({ what, phase }: ForgetState, { after }: PhaseStep): 
   return next === undefined ? undefined : { what, phase: next, after: '' }
 }
 
-function phases({ contract, view }: Forgotten): readonly ForgetPhase[] {
+function phases({ contract, view }: ForgetTarget): readonly ForgetPhase[] {
   if (contract !== undefined) return phasesOf.contract
   if (view === undefined || view === 'activity') return phasesOf[view ?? 'chain']
   return phasesOf.index
@@ -59,7 +59,7 @@ export function withoutScope(contract: Address): CoverageScope {
 export type ForgetOptions = { rowsMax?: number; onRemoved?: (rows: number) => void; signal?: AbortSignal }
 
 /** After a crash or an interruption the same call goes on. */
-export async function forget(store: Store, what: Forgotten, options: ForgetOptions = {}): Promise<void> {
+export async function forget(store: Store, what: ForgetTarget, options: ForgetOptions = {}): Promise<void> {
   await finishForgetting(store, what.chain, options)
   await stepToEnd(store, what, options)
 }
@@ -72,7 +72,7 @@ export async function finishForgetting(store: Store, chain: ChainId, options: Fo
 
 async function stepToEnd(
   store: Store,
-  what: Forgotten,
+  what: ForgetTarget,
   { rowsMax = rowsPerStep, onRemoved, signal }: ForgetOptions,
 ): Promise<void> {
   while (true) {

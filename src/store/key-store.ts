@@ -24,7 +24,7 @@ export type KeyRecord = {
 export type StoredKey = KeyRecord & { lastUsedOn?: string }
 
 /** `hash`: the key that has it, alone. `usedSince`: with the last day of use from this day on. */
-export type KeysAsked = { hash?: string; usedSince?: string }
+export type KeyFilter = { hash?: string; usedSince?: string }
 
 /** The first revocation stays, and an end later than the known one changes nothing. */
 export type KeyEnd = { revokedAt: number } | { expiresAt: number }
@@ -61,7 +61,7 @@ export interface KeyStore {
   /** Adds a key, or replaces the one with the same hash. One that was revoked meanwhile stays so. */
   putKey(key: KeyRecord): Promise<void>
   /** The oldest first. */
-  keys(asked?: KeysAsked): Promise<StoredKey[]>
+  keys(asked?: KeyFilter): Promise<StoredKey[]>
   /** False: no key has this id. */
   endKey(id: string, end: KeyEnd): Promise<boolean>
   /** Adds to the counts of a day (`YYYY-MM-DD`, UTC). */

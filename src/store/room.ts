@@ -127,7 +127,7 @@ export class StoreRoom {
     return performance.now() - this.#refusal.atMs >= this.#pace.retryMs
   }
 
-  /** Hears of a write that failed, for whatever reason. True if it found no room. */
+  /** Tell it of each write that failed. True if that found no room. */
   failed(error: unknown): boolean {
     if (!(error instanceof AlmanacError) || error.code !== 'store_full') return false
     if (this.#shortage === undefined)

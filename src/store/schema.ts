@@ -3,7 +3,7 @@
 import { AlmanacError } from '../errors.ts'
 import { storeTables } from './tables/store-tables.ts'
 
-/** Of the tables and of what is packed in them. Who changes either raises it: no store changes its format. */
+/** Of the tables and of what is packed in them. Raise it with any change of either: no store changes its format. */
 export const storeFormat = 21
 
 /** For a caller that must not create a store: a typo in its address would look like an empty one. */

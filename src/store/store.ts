@@ -151,6 +151,8 @@ export type GoneBlock = Block & { parent: { number: number; hash: Hash | undefin
 /** Rows of these final blocks were taken back, of one contract or of all. A later time has a higher era. */
 export type TakenBack = Interval & { era: number; contract: Address | undefined }
 
+export type BlocksAround = { before: Block | undefined; after: Block | undefined }
+
 export interface ChainReader {
   chainState(chain: ChainId): Promise<ChainState | undefined>
   /**
@@ -168,7 +170,7 @@ export interface ChainReader {
    * The known blocks on both sides of a moment: the last with a timestamp below it and the first at or above it.
    * Every block that holds a row is known, and so are the ends of covered intervals.
    */
-  blocksAround(chain: ChainId, timestamp: number): Promise<{ before: Block | undefined; after: Block | undefined }>
+  blocksAround(chain: ChainId, timestamp: number): Promise<BlocksAround>
   /**
    * The lowest known block of an interval, hot or cold; with `hash` the one that has it. No index helps to find a hash:
    * it reads every known block of the interval.
@@ -188,7 +190,7 @@ export interface ChainReader {
 }
 
 /** A chain, one of its contracts, or one of its views. */
-export type Forgotten = { chain: ChainId; contract?: Address; view?: 'activity' | IndexName }
+export type ForgetTarget = { chain: ChainId; contract?: Address; view?: 'activity' | IndexName }
 
 /** Rows of final blocks, in any order; the engine sorts. Blocks above the known final one move it there. */
 export type ColdCommit = {
@@ -253,7 +255,7 @@ export interface ChainWriter extends IndexWriter {
   unfinalize(chain: ChainId, to: number): Promise<void>
   /** Forgets the cold activity of wallets on a chain. */
   dropActivity(chain: ChainId, wallets: readonly Address[]): Promise<void>
-  /** What ends leaves rows, and what is covered by the contract's own intervals. */
+  /** Ending it keeps the rows, and what is covered by the contract's own intervals. */
   watchContract(chain: ChainId, contract: Address, watch: Watch): Promise<void>
   /** Forgets how far wallets were looked up, of those last looked up at a lower block. Their activity stays. */
   forgetWallets(chain: ChainId, below: number): Promise<void>
@@ -262,7 +264,7 @@ export interface ChainWriter extends IndexWriter {
    * What was begun is kept under `forgetName`, so that it goes on after a crash. Nothing may be indexed into the chain
    * before it is done (`forget.ts`). Labels and marks stay: they are not indexed.
    */
-  forgetStep(what: Forgotten, rowsMax: number): Promise<{ removed: number; done: boolean }>
+  forgetStep(what: ForgetTarget, rowsMax: number): Promise<{ removed: number; done: boolean }>
 }
 
 // Transfers: pages as columns, and counts. `transfer-payload.ts` knows how a row is packed.

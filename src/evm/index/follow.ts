@@ -1,6 +1,7 @@
 // Follows the head of one chain: appends new blocks, replaces hot blocks once it has another branch whole, and moves
 // final blocks to the cold tables. It deletes nothing because a node merely lags.
 import type { Block, ChainId, Hash, Interval } from '../../model.ts'
+import { finalCheckpoint } from '../../store/checkpoint-names.ts'
 import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
 import { RangeRefused } from '../rpc/port.ts'
@@ -215,7 +216,7 @@ export class Follower implements FollowedHead {
   }
 
   get #finalName(): string {
-    return `final/${this.#options.chain}`
+    return finalCheckpoint(this.#options.chain)
   }
 
   async #advance(latest: Header, signal: AbortSignal): Promise<FollowStep> {

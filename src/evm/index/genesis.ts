@@ -1,6 +1,7 @@
 // Remembers the hash of block 0 that the stored blocks of a chain grew from, and notices another chain by it.
 import { AlmanacError } from '../../errors.ts'
 import type { ChainId, Hash } from '../../model.ts'
+import { genesisCheckpoint } from '../../store/checkpoint-names.ts'
 import type { Store } from '../../store/store.ts'
 import type { ChainSource } from '../source/chain-source.ts'
 
@@ -49,6 +50,6 @@ export class Genesis {
   }
 
   get #name(): string {
-    return `genesis/${this.#options.chain}`
+    return genesisCheckpoint(this.#options.chain)
   }
 }

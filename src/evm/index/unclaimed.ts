@@ -2,6 +2,7 @@
 // and claimed when the dispute ends. It does not decide when that is.
 import { weakestOf } from '../../coverage.ts'
 import { type ChainId, type CoverageScope, type CoveredInterval, chainScopes } from '../../model.ts'
+import { unclaimedCheckpoint } from '../../store/checkpoint-names.ts'
 import type { Store } from '../../store/store.ts'
 
 export type UnclaimedOptions = { store: Store; chain: ChainId; scope: CoverageScope }
@@ -32,8 +33,8 @@ export class Unclaimed {
   async #forgetOtherModes(): Promise<void> {
     const { store, chain, scope } = this.#options
     for (const other of chainScopes)
-      if (other !== scope && (await store.checkpoint(nameOf(chain, other))))
-        await store.putCheckpoint(nameOf(chain, other), '')
+      if (other !== scope && (await store.checkpoint(unclaimedCheckpoint(chain, other))))
+        await store.putCheckpoint(unclaimedCheckpoint(chain, other), '')
   }
 
   /** To be called before the blocks are stored: rows with neither a claim nor a mark are never replaced. */
@@ -65,12 +66,8 @@ export class Unclaimed {
     this.#interval = interval
   }
 
+  /** Of the mode in which they were stored: another one reads other rows. */
   get #name(): string {
-    return nameOf(this.#options.chain, this.#options.scope)
+    return unclaimedCheckpoint(this.#options.chain, this.#options.scope)
   }
-}
-
-/** Of the mode in which they were stored: another one reads other rows. */
-function nameOf(chain: ChainId, scope: CoverageScope): string {
-  return `unclaimed/${chain}/${scope}`
 }

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { atMost } from '../../at-most.ts'
 import type { Chain } from '../../chains.ts'
 import type { Address } from '../../model.ts'
+import { walletCheckpoint } from '../../store/checkpoint-names.ts'
 import { packActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
 import { paidBy, type RpcPort } from '../rpc/port.ts'
@@ -42,7 +43,7 @@ export class WalletJobs {
 
   async #find(wallet: Address, lookup: WalletLookup, signal: AbortSignal): Promise<void> {
     const { chain, store, follower } = this.#options
-    const name = `wallet/${chain.id}/${wallet}`
+    const name = walletCheckpoint(chain.id, wallet)
     const stored = await store.checkpoint(name)
     let state = stored === undefined ? undefined : (JSON.parse(stored) as WalletState)
     const final = follower.finalOnChain

@@ -1,5 +1,6 @@
 // The bulk sources of one chain, in the order in which they are asked: files before a portal. They may be replaced
 // while history is filled: a signal then tells readers to begin again.
+import { holdsBlock } from '../../coverage.ts'
 import type { Block, Hash, Interval } from '../../model.ts'
 import { oneFlight } from '../../once.ts'
 import type { SourceStatus } from '../../status.ts'
@@ -135,7 +136,7 @@ export class BulkSources {
 }
 
 function isHeld(number: number, { holds }: Pick<BulkSource, 'holds'>): boolean {
-  return holds.some(({ from, to }) => from <= number && number <= to)
+  return holdsBlock(holds, number)
 }
 
 async function isReadable(source: BulkSource, number: number, signal: AbortSignal): Promise<boolean> {

@@ -3,6 +3,7 @@
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Block, Hash, Interval } from '../../model.ts'
 import { blockOfKey, payloadAt, transferValue, transferView } from '../runs/transfer-view.ts'
+import type { BlocksAround } from '../store.ts'
 import { blockOf, type Mirror } from './mirror.ts'
 import { changeRuns, type RunPlace } from './runs.ts'
 import { put, type Row, row, rows, run, type Work } from './work.ts'
@@ -115,12 +116,11 @@ const aroundSql = `WITH RECURSIVE halving (low, high) AS (
   UNION ALL SELECT 'after', number, hash, timestamp FROM (SELECT * FROM blocks WHERE chain = $1
     AND number >= (SELECT number FROM cut) ORDER BY number LIMIT 1) AS after`
 
-export type Around = { before: Block | undefined; after: Block | undefined }
-
 /** Recent blocks are above all others. */
-export function* blocksAround(mirror: Mirror, chain: number, timestamp: number): Work<Around> {
-  const cold: Around = { before: undefined, after: undefined }
-  for (const [side, ...block] of yield* rows(aroundSql, chain, timestamp)) cold[side as keyof Around] = found(block)
+export function* blocksAround(mirror: Mirror, chain: number, timestamp: number): Work<BlocksAround> {
+  const cold: BlocksAround = { before: undefined, after: undefined }
+  for (const [side, ...block] of yield* rows(aroundSql, chain, timestamp))
+    cold[side as keyof BlocksAround] = found(block)
   const before = mirror.blocks.findLast(block => block.timestamp < timestamp)
   const after = mirror.blocks.find(block => block.timestamp >= timestamp)
   return { before: before ? blockOf(before) : cold.before, after: cold.after ?? (after && blockOf(after)) }

@@ -94,8 +94,8 @@ export function* chainState(id: number): Work<ChainState | undefined> {
   return { head: { number, hash: hexOf<Hash>(hash), timestamp }, finalized, recentBytes }
 }
 
-// The changes of final rows, for those who keep what they made of them. A row of its own: a commit of history would
-// keep the head from its row for as long as it takes.
+// The changes of final rows, for caches of what was made of them. A row of its own: a commit of history would keep the
+// head from the chain's row for as long as it takes.
 
 const columnOf = { takenBack: 'taken_back', filled: 'filled' } as const
 

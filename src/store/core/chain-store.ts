@@ -2,10 +2,11 @@
 // with the numbers of chains and contracts found before it.
 import { hexOf } from '../../hex.ts'
 import type { Address, ChainId, Hash, TransferRow } from '../../model.ts'
+import { walletCheckpoint } from '../checkpoint-names.ts'
 import type { IndexQuery, IndexReader, IndexRecords } from '../index-reader.ts'
 import { emptyPage, noRecords } from '../index-reader.ts'
 import { indexOf } from '../indexes/all-indexes.ts'
-import { withContract } from '../indexes/by-token.ts'
+import { withContract, withoutContract } from '../indexes/by-token.ts'
 import { activityCount } from '../packed-activity.ts'
 import { wordAt } from '../runs/place-key.ts'
 import type { ActivityReader, ChainReader, ChainWriter, HotBlock, RunSummary, TransferReader } from '../store.ts'
@@ -24,7 +25,7 @@ import { oldestOfTokens } from './token-records.ts'
 import { neighbour, transferCount, transferPage, transfersAt } from './transfer-pages.ts'
 import { type Engine, run, type Work } from './work.ts'
 
-/** What history left to merge ends while the head is followed. */
+/** Each finality pays for some, so that the merges that history left end while the head is followed. */
 const recordsPerFinalize = 64
 
 /** `fencedBy`: the writer on an engine that checks a lease in each transaction. */
@@ -120,7 +121,7 @@ function rowsOf(blocks: readonly HotBlock[]): TransferRow[] {
 function* forgetWallets(chain: ChainId, below: number): Work<void> {
   yield* run(
     `DELETE FROM checkpoints WHERE name LIKE $1 AND JSON_NUMBER(value, 'block') < $2:big`,
-    `wallet/${chain}/%`,
+    `${walletCheckpoint(chain)}%`,
     below,
   )
 }
@@ -228,8 +229,6 @@ function indexReader(core: Core): IndexReader {
 }
 
 /** Of `by_token` keys are given and answered without the number of the contract. */
-const contractBytes = 4
-
 function* indexRecords(core: Core, chain: number, query: IndexQuery): Work<IndexRecords> {
   const view = indexOf(query.index)
   const { order, limit, after } = query
@@ -247,7 +246,7 @@ function* indexRecords(core: Core, chain: number, query: IndexQuery): Work<Index
     for (let at = 0; at < length; at++) contracts.add(wordAt(values, (valueEnds[at - 1] ?? 0) + view.contractAt))
   return {
     ...{ length, values, valueEnds },
-    keys: contract === undefined ? keys : withoutContract(keys, length, view.keyBytes),
+    keys: contract === undefined ? keys : withoutContract(keys, length),
     contracts: yield* core.dictionary.addressesOf(contracts),
   }
 }
@@ -264,12 +263,4 @@ function spanOf(
       ? [Buffer.compare(next, from) > 0 ? next : from, to]
       : [from, Buffer.compare(next, to) < 0 ? next : to]
   return Buffer.compare(low, high) > 0 ? undefined : { from: low, to: high }
-}
-
-function withoutContract(keys: Uint8Array, length: number, keyBytes: number): Uint8Array {
-  const rest = keyBytes - contractBytes
-  const shown = new Uint8Array(length * rest)
-  for (let at = 0; at < length; at++)
-    shown.set(keys.subarray(at * keyBytes + contractBytes, (at + 1) * keyBytes), at * rest)
-  return shown
 }

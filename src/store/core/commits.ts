@@ -7,7 +7,7 @@
 // Locks are taken in one order, so commits never wait in a circle: the chain's row (where recent blocks or finality
 // change), its runs (alone, or shared by those who add rows of a contract), the counts of changes, the chain's
 // coverage.
-import { isCovered, joinIntervals } from '../../coverage.ts'
+import { holdsBlock, isCovered, joinIntervals } from '../../coverage.ts'
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import {
   type Address,
@@ -19,6 +19,7 @@ import {
   isWholeScope,
   type TransferRow,
 } from '../../model.ts'
+import { finalCheckpoint, walletCheckpoint } from '../checkpoint-names.ts'
 import {
   highestBlock,
   requireBelowFinal,
@@ -30,7 +31,7 @@ import {
   unknownBlock,
 } from '../commit-rules.ts'
 import { countView } from '../runs/count-view.ts'
-import type { StoredTransfer } from '../runs/view.ts'
+import type { NumberedTransfer } from '../runs/view.ts'
 import type { ChainState, ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import { dropBlocksWithin, hasColdBlocks, knownBlocks, putBlocks, type StoredBlock, storedBlock } from './blocks.ts'
 import {
@@ -57,7 +58,7 @@ import { endPart, lock, row, rows, run, type Work } from './work.ts'
 /** What a commit needs from the dictionary, found before its transaction. */
 export type Numbers = { ordinal: number; contracts: ReadonlyMap<Address, number> }
 
-function stored({ contract, ...row }: TransferRow, { contracts }: Numbers): StoredTransfer {
+function stored({ contract, ...row }: TransferRow, { contracts }: Numbers): NumberedTransfer {
   const transfer = { ...row, contract: contracts.get(contract)! }
   requireFits(transfer)
   return transfer
@@ -74,8 +75,8 @@ export function* commitCold(core: Core, numbers: Numbers, commit: ColdCommit): W
   const blocks = yield* blocksOfRows(chain, commit)
   if (highestBlock(commit) > before.fold) yield* foldUnder(core, chain, commit)
   const lockRuns = function* (): Work<void> {
-    // Whole blocks and rows of a contract in them come one after the other: each sees what the other stored. Who will
-    // take rows back has the runs alone from the start: two who share them would wait for each other.
+    // Whole blocks and rows of a contract in them come one after the other: each sees what the other stored. A commit
+    // that takes rows back has the runs alone from the start: two that share them would wait for each other.
     const isAlone = ranges.length > 0 || (yield* pendingWithin(chain, replaced)).length > 0
     yield* lock('runs', chain, isAlone ? undefined : 'shared')
   }
@@ -89,7 +90,7 @@ export function* commitCold(core: Core, numbers: Numbers, commit: ColdCommit): W
     const { hash, timestamp } = blocks.get(row.block)!
     return { ...stored(row, numbers), hash, timestamp }
   })
-  const isNew = wholes.length > 0 && rowsGiven.every(({ block }) => isWithin(block, wholes))
+  const isNew = wholes.length > 0 && rowsGiven.every(({ block }) => holdsBlock(wholes, block))
   const missing = isNew ? rowsGiven : yield* withoutStored(chain, rowsGiven)
   const span = (isNew ? spanOf(wholes) : undefined) ?? blocksOf(missing)
   const added = yield* addTransfers(place, { chain, ...span }, yield* liveIndexes(chain), missing)
@@ -105,10 +106,6 @@ export function* commitCold(core: Core, numbers: Numbers, commit: ColdCommit): W
   yield* addClaims(chain, covered)
   yield* endPending(chain, claimed)
   return { transfersAdded: added.length }
-}
-
-function isWithin(block: number, intervals: readonly Interval[]): boolean {
-  return intervals.some(({ from, to }) => block >= from && block <= to)
 }
 
 /** Cold rows are final by definition, so a commit above the known final block moves it. */
@@ -255,7 +252,7 @@ export function* dropRange(
   const isClaim =
     scope === 'full' ? undefined : (of: string): boolean => [scope, ...chainScopes].includes(of as Address)
   yield* lock('runs', chain)
-  // Nobody was told of rows that were not claimed.
+  // No client was told of rows that were not claimed.
   const claimed = spanOf(yield* removeClaims(chain, interval, isClaim))
   const isStored = scope === 'full' || contract !== undefined
   if (claimed !== undefined && isStored) yield* noteTakenBack(chain, claimed, contract)
@@ -288,7 +285,7 @@ export function* unfinalize(core: Core, id: ChainId, chain: number, to: number):
   yield* removeClaims(chain, above)
   const left = yield* dropRecentAbove(state, to)
   yield* dropBlocksWithin(chain, above)
-  yield* run('DELETE FROM checkpoints WHERE name LIKE $1 OR name = $2', `wallet/${id}/%`, `final/${id}`)
+  yield* run('DELETE FROM checkpoints WHERE name LIKE $1 OR name = $2', `${walletCheckpoint(id)}%`, finalCheckpoint(id))
   yield* changeChain(left, { finalized: to, fold: to, tip: -1, finalBytes: 0 })
 }
 

@@ -15,7 +15,7 @@ export type CoreOptions = {
   /** Final blocks are folded when they take this much memory, or are this many. */
   foldBytes: number
   foldBlocks: number
-  /** Opened in one transaction by who walks over whole runs: some tens of milliseconds. */
+  /** How many a walk over whole runs opens in one transaction: some tens of milliseconds. */
   packsPerStep: number
   /** For how long blocks that a reorganisation replaced are kept; 0 keeps none. */
   goneKeptMs: number

@@ -1,6 +1,6 @@
 // Covered intervals as rows. The arithmetic is `coverage.ts`; a change reads and rewrites only the rows that it
 // touches. Callers hold the transaction.
-import { addCoverage, coverageChange, joinByScope, removeCoverage } from '../../coverage.ts'
+import { addCoverage, coverageChange, isTouched, joinByScope, removeCoverage } from '../../coverage.ts'
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import {
   type Address,
@@ -151,7 +151,7 @@ export function* pendingOf(chain: number): Work<PendingRange[]> {
 export function* pendingWithin(chain: number, intervals: readonly Interval[]): Work<PendingRange[]> {
   if (intervals.length === 0) return []
   const all = yield* pendingOf(chain)
-  return all.filter(range => intervals.some(({ from, to }) => range.from <= to && range.to >= from))
+  return all.filter(range => isTouched(intervals, range))
 }
 
 export function* addPending(chain: number, ranges: readonly PendingRange[]): Work<void> {
@@ -170,7 +170,7 @@ export function* endPending(chain: number, intervals: readonly Interval[]): Work
   return ended
 }
 
-/** How many rows one of the tables here has of a chain goes with it. */
+/** All rows that the tables of this file have of a chain. */
 export function* dropClaimsOfChain(chain: number): Work<void> {
   for (const table of ['coverage', 'pending_ranges', 'watched_contracts'])
     yield* run(`DELETE FROM ${table} WHERE chain = $1`, chain)

@@ -18,10 +18,10 @@ const findParts = `SELECT number, part, hash, timestamp, transfers, activity, by
   WHERE chain = $1 AND number <= $2 ORDER BY number, part`
 
 /** `state`: the chain's row as it is then, still locked. `records`: about how many it wrote. */
-export type Folded = { state: ChainRow; records: number }
+export type Fold = { state: ChainRow; records: number }
 
 /** Up to a block that is final. */
-export function* foldUpTo(place: RunPlace, before: ChainRow, upTo: number): Work<Folded> {
+export function* foldUpTo(place: RunPlace, before: ChainRow, upTo: number): Work<Fold> {
   if (upTo <= before.fold) return { state: before, records: 0 }
   const { chain } = before
   let records = 0

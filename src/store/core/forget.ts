@@ -3,6 +3,7 @@
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
 import { gapsPrefix, withoutGap } from '../activity-gaps.ts'
+import { finalCheckpoint, genesisCheckpoint, unclaimedCheckpoint, walletCheckpoint } from '../checkpoint-names.ts'
 import {
   type ForgetPhase,
   type ForgetState,
@@ -18,15 +19,15 @@ import { activityView } from '../runs/activity-view.ts'
 import { bucketMax, countKey, countView } from '../runs/count-view.ts'
 import { spanOfBlocks, transferView } from '../runs/transfer-view.ts'
 import { sizeEstimateName } from '../size-estimates.ts'
-import type { Forgotten } from '../store.ts'
+import type { ForgetTarget } from '../store.ts'
 import { putCheckpoint } from '../tables/leases.ts'
 import { changeChain, countChange, lockChain } from './chain-row.ts'
 import type { Core } from './core.ts'
 import { addClaims, coverageOf, dropClaimsOfChain, highestClaim, watchContract } from './coverage-table.ts'
 import { noteTakenBack } from './gone-blocks.ts'
 import { emptyIndexes, endEmptying, leaveIndex, liveIndexes } from './kept-indexes.ts'
-import { withoutContract } from './recent-block.ts'
-import { type Bound, blockEnd, changeRuns, dropRunsOf, sweepPacks } from './runs.ts'
+import { withoutTransfersOf } from './recent-block.ts'
+import { changeRuns, dropRunsOf, everyBlock, sweepPacks, type WalkBound } from './runs.ts'
 import { slotOfContract } from './slots.ts'
 import { RemovedTransfers } from './transfer-runs.ts'
 import { endPart, lock, row, rows, run, type Work } from './work.ts'
@@ -39,9 +40,8 @@ const rowsPerSweep = 8
 const rowsPerIndexed = 8
 /** Of a contract, in one step. */
 const recentBlocksPerStep = 200
-const everyBlock = { from: 0, to: blockEnd }
 
-export function* forgetStep(core: Core, what: Forgotten, rowsMax: number): Work<{ removed: number; done: boolean }> {
+export function* forgetStep(core: Core, what: ForgetTarget, rowsMax: number): Work<{ removed: number; done: boolean }> {
   const chain = yield* core.dictionary.ordinalOf(what.chain)
   if (chain === undefined) return { removed: 0, done: true }
   const name = forgetName(what.chain)
@@ -65,7 +65,11 @@ export function* forgetStep(core: Core, what: Forgotten, rowsMax: number): Work<
 }
 
 /** A commit that knows an index as kept ends before, or it would leave records behind that nothing removes. */
-function* dropClaims(chain: number, { chain: id, contract, view }: Forgotten, number: number | undefined): Work<void> {
+function* dropClaims(
+  chain: number,
+  { chain: id, contract, view }: ForgetTarget,
+  number: number | undefined,
+): Work<void> {
   const state = yield* lockChain(chain)
   yield* lock('runs', chain)
   if (contract !== undefined) {
@@ -80,9 +84,9 @@ function* dropClaims(chain: number, { chain: id, contract, view }: Forgotten, nu
     yield* countChange(chain, 'takenBack')
     yield* dropClaimsOfChain(chain)
     yield* noteTakenBack(chain, everyBlock)
-    yield* run('DELETE FROM checkpoints WHERE name LIKE $1', `unclaimed/${id}/%`)
+    yield* run('DELETE FROM checkpoints WHERE name LIKE $1', `${unclaimedCheckpoint(id)}%`)
     yield* run('DELETE FROM checkpoints WHERE name LIKE $1', `${sizeEstimateName(id)}%`)
-    yield* run('DELETE FROM checkpoints WHERE name IN ($1, $2)', `final/${id}`, `genesis/${id}`)
+    yield* run('DELETE FROM checkpoints WHERE name IN ($1, $2)', finalCheckpoint(id), genesisCheckpoint(id))
     yield* run(
       'UPDATE chains SET head_number = NULL, head_hash = NULL, head_timestamp = NULL WHERE ordinal = $1',
       chain,
@@ -100,10 +104,10 @@ function* dropClaimsOfActivity(chain: number, id: ChainId): Work<void> {
     chain,
     full.map(interval => ({ ...interval, scope: 'transfers' as const })),
   )
-  const unclaimed = yield* row('SELECT value FROM checkpoints WHERE name = $1', `unclaimed/${id}/full`)
+  const unclaimed = yield* row('SELECT value FROM checkpoints WHERE name = $1', unclaimedCheckpoint(id, 'full'))
   if (unclaimed === undefined) return
-  yield* run('DELETE FROM checkpoints WHERE name = $1', `unclaimed/${id}/full`)
-  yield* putCheckpoint(`unclaimed/${id}/transfers`, unclaimed[0])
+  yield* run('DELETE FROM checkpoints WHERE name = $1', unclaimedCheckpoint(id, 'full'))
+  yield* putCheckpoint(unclaimedCheckpoint(id, 'transfers'), unclaimed[0])
 }
 
 /** What is claimed of whole blocks stays, and no longer counts for the contract. */
@@ -117,7 +121,7 @@ function* dropClaimsOfContract(chain: number, contract: Address): Work<void> {
 
 /** How far wallets were looked up, and whose activity is not whole (activity-gaps.ts). */
 function* dropWallets(id: ChainId): Work<void> {
-  yield* run('DELETE FROM checkpoints WHERE name LIKE $1', `wallet/${id}/%`)
+  yield* run('DELETE FROM checkpoints WHERE name LIKE $1', `${walletCheckpoint(id)}%`)
   for (const [name, value] of yield* rows('SELECT name, value FROM checkpoints WHERE name LIKE $1', `${gapsPrefix}%`)) {
     const left = withoutGap(value, id)
     if (left !== undefined) yield* putCheckpoint(name, left)
@@ -153,22 +157,21 @@ const phases: Record<ForgetPhase, (step: Step, state: ForgetState) => Work<Phase
     const views = yield* liveIndexes(chain)
     const place = yield* core.place()
     const gone = new RemovedTransfers(place, chain, views, () => false)
-    const every = { chain, from: 0, to: blockEnd }
+    const every = { chain, ...everyBlock }
     const packs = rowsMax / rowsPerPack / (views.length === 0 ? 1 : rowsPerIndexed)
     const walk = { of: every, span: spanOfBlocks(contract, every), slot: slotOfContract(place.slots, contract) }
     let left = Math.ceil(packs)
     // Of changed packs: what was only looked into would be met first again.
     // biome-ignore lint/correctness/useYield: another bound ends transactions.
-    const bound: Bound = function* (_, changed) {
+    const bound: WalkBound = function* (_, changed) {
       left -= changed
       return left <= 0
     }
     const isDone = yield* changeRuns(
       place,
       transferView,
-      walk,
+      { ...walk, bound },
       gone.remove(() => true),
-      bound,
     )
     yield* gone.flush()
     return isDone ? { removed: gone.count } : { removed: gone.count, after: more }
@@ -179,7 +182,7 @@ const phases: Record<ForgetPhase, (step: Step, state: ForgetState) => Work<Phase
     yield* lock('runs', chain)
     const place = yield* core.place()
     const walk = {
-      ...{ of: { chain, from: 0, to: blockEnd }, slot: slotOfContract(place.slots, contract) },
+      ...{ of: { chain, ...everyBlock }, slot: slotOfContract(place.slots, contract) },
       span: { from: countKey(contract, -1), to: countKey(contract, bucketMax) },
     }
     yield* changeRuns(place, countView, walk, () => null)
@@ -218,7 +221,7 @@ function* dropFromRecent(chain: number, contract: number, after: number): Work<P
   let removed = 0
   let change: number | undefined
   for (const [number, part, transfers] of found) {
-    const left = withoutContract(transfers, contract)
+    const left = withoutTransfersOf(transfers, contract)
     if (left.removed === 0) continue
     removed += left.removed
     change ??= (yield* changeChain(yield* lockChain(chain), {})).changes

@@ -1,6 +1,5 @@
 // What was told of a chain and holds no longer: the blocks that reorganisations replaced, with their transfers, and the
-// blocks whose final rows were taken back. Those who told of them retract by it (`query/changes/`). Callers hold the
-// transaction.
+// blocks whose final rows were taken back. `query/changes/` retracts by it what it told. Callers hold the transaction.
 import { bytesOfHex, hexOf, textOfKey } from '../../hex.ts'
 import { comparePositions, type Hash, type Interval } from '../../model.ts'
 import { transferKey, transferValue } from '../runs/transfer-view.ts'
@@ -16,7 +15,7 @@ const blocksPerStep = 256
 /** Deleted with each reorganisation, of those that are too old. */
 const deletedMax = 1_000
 
-/** The recent blocks above one, before they are deleted. `keptMs`: for how long; 0 keeps none. */
+/** Keeps the recent blocks above one, before they are deleted. `keptMs`: for how long; 0 keeps none. */
 export function* keepGone({ chain, finalized }: ChainRow, above: number, keptMs: number): Work<void> {
   const atMs = Date.now()
   yield* deleteOld(chain, atMs - keptMs)

@@ -7,7 +7,7 @@
 import type { RowState } from '../index-reader.ts'
 import { indexOf, indexViews } from '../indexes/all-indexes.ts'
 import { contractOfKey, payloadAt, positionOfKey, transferView } from '../runs/transfer-view.ts'
-import type { IndexName, IndexView, StoredTransfer } from '../runs/view.ts'
+import type { IndexName, IndexView, NumberedTransfer } from '../runs/view.ts'
 import { countChange, lockChain } from './chain-row.ts'
 import { recordsFrom } from './read-records.ts'
 import { dropRunsOf, type RunPlace, sweepPacks } from './runs.ts'
@@ -94,7 +94,7 @@ export function* emptyIndexes(chain: number, views: readonly IndexView[] = index
   }
 }
 
-/** After the packs are gone: one that is kept is filled anew, and one that was left is no more. */
+/** After the packs are gone: an index that is kept is filled anew, and one that was left is forgotten. */
 function* endRemoving(chain: number): Work<void> {
   yield* run(`DELETE FROM chain_indexes WHERE chain = $1 AND phase = 'remove' AND kept = 0`, chain)
   yield* run(`UPDATE chain_indexes SET phase = 'fill' WHERE chain = $1 AND phase = 'remove'`, chain)
@@ -159,7 +159,7 @@ function* fillAlike(place: RunPlace, chain: number, alike: readonly KeptIndex[],
      WHERE chain = $1 AND view IN $2:ints AND phase = 'fill'`,
     ...[chain, ids, last === undefined ? null : 'fill', last ?? null, done],
   )
-  // Who began to read it before it was left has read a part of it.
+  // A read that began before the index was left has a part of it.
   if (last === undefined) yield* countChange(chain, 'takenBack')
 }
 
@@ -168,16 +168,16 @@ function* transfersAfter(
   chain: number,
   after: Uint8Array,
   limit: number,
-): Work<{ transfers: StoredTransfer[]; last: Uint8Array | undefined }> {
+): Work<{ transfers: NumberedTransfer[]; last: Uint8Array | undefined }> {
   const found = yield* recordsFrom({ view: transferView, chain }, after, limit + 1)
-  const transfers = found.map(([key, value]): StoredTransfer => {
+  const transfers = found.map(([key, value]): NumberedTransfer => {
     return { contract: contractOfKey(key), ...positionOfKey(key), payload: value.subarray(payloadAt) }
   })
   const last = found.length > limit ? found.at(-1)![0].slice() : undefined
   return { transfers, last }
 }
 
-function contractsPassed(taken: readonly StoredTransfer[], before: number): number {
+function contractsPassed(taken: readonly NumberedTransfer[], before: number): number {
   let passed = 0
   let last = before
   for (const { contract } of taken) {

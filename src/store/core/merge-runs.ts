@@ -14,7 +14,7 @@ import type { RunSummary } from '../store.ts'
 import { chainRow } from './chain-row.ts'
 import type { Core } from './core.ts'
 import { pendingOf } from './coverage-table.ts'
-import { dropRun, insertRuns } from './runs.ts'
+import { dropRun, insertRuns, type StoredPack } from './runs.ts'
 import { insertPacks, lock, nextNumber, row, rows, run, type Work } from './work.ts'
 
 /** Those that are kept in runs. One that this version does not know stays as it is. */
@@ -83,7 +83,7 @@ type Source = { slot: number; view: View; level: number; id: number; from: numbe
 
 /** Moves up to `limit` records, small runs first. Answers how many; 0 where there is nothing to do. */
 export function* mergeStep(core: Core, chain: number, limit: number): Work<number> {
-  // Who changes the runs goes on; a merge does not wait.
+  // Another change of the runs goes on; a merge does not wait for it.
   if (!(yield* lock('runs', chain, 'try'))) return 0
   const sources = yield* nextSources(chain, core.options.runsPerMerge)
   if (sources !== undefined) yield* begin(chain, sources)
@@ -177,8 +177,6 @@ export function* runSummaries(core: Core): Work<RunSummary[]> {
   }
   return summaries
 }
-
-type StoredPack = [key: Uint8Array, bytes: Uint8Array]
 
 /** A run that records are taken from. */
 export type MergeSource = {

@@ -95,7 +95,7 @@ export class Mirrors {
   *renewed(chain: number): Work<Mirror> {
     const known = this.last(chain)
     let mirror = yield* this.#read(chain, known)
-    // Parts went that no newer one replaces: a branch with fewer blocks, or one that was there before.
+    // Parts are gone that no newer ones replace: a branch with fewer blocks, or one that was stored before.
     for (let attempt = 0; mirror === undefined && attempt < 3; attempt++) mirror = yield* this.#read(chain, nothing)
     if (mirror === undefined) throw new Error(`The recent blocks of chain ${chain} are not what its row says.`)
     if (mirror.changes > this.last(chain).changes || mirror.changes < known.changes) this.#known.set(chain, mirror)

@@ -2,12 +2,13 @@
 import type { Interval } from '../../model.ts'
 import { activityView } from '../runs/activity-view.ts'
 import { compareBytes, compareKeys, copyBytes, valueBytesMax, wordsOf } from '../runs/pack.ts'
-import { blockOfPlace, blockOfWord } from '../runs/place-key.ts'
+import { blockOfPlace, blockOfWord, contractBytes } from '../runs/place-key.ts'
 import { transferView } from '../runs/transfer-view.ts'
 import type { View } from '../runs/view.ts'
 import { chainRow } from './chain-row.ts'
 import type { Mirror, Mirrors } from './mirror.ts'
 import { noRows, type RecordRows, type RecordSource, RowSource, runSource } from './record-sources.ts'
+import { everyBlock } from './runs.ts'
 import { type RecordsAsk, records, type Work } from './work.ts'
 
 export type RecordQuery = {
@@ -57,7 +58,7 @@ export const stale = Symbol('the mirror is not of the moment of what was read')
  */
 export function* readRecords(query: RecordQuery, recent: Recent): Work<RecordColumns | typeof stale> {
   const { view, order, from, to } = query
-  const found = new FoundRecords(view, Math.max(0, query.limit))
+  const found = new RecordBuffer(view, Math.max(0, query.limit))
   if (query.limit <= 0 || compareKeys(from, to) > 0) return found.columns()
   const [first, last] = order === 'keys' ? [from, to] : [to, from]
   const { placeAt } = view
@@ -81,17 +82,13 @@ export function* readRecords(query: RecordQuery, recent: Recent): Work<RecordCol
 /** What the last walks of a kind needed: the next is much like them. It decides how much is read at once alone. */
 const factorsNeeded = new Map<string, number>()
 
-const everyBlock: Interval = { from: 0, to: 2 ** 32 }
-
 function blocksOf(placeAt: number, first: Uint8Array, last: Uint8Array): Interval {
   const [a, b] = [blockOfPlace(first, placeAt), blockOfPlace(last, placeAt)]
   return a < b ? { from: a, to: b } : { from: b, to: a }
 }
 
-const contractBytes = 4
-
 /** `more` where the engine gave too few packs. */
-function* merge(ask: RecordsAsk, found: FoundRecords, recent: Recent): Work<undefined | typeof stale | 'more'> {
+function* merge(ask: RecordsAsk, found: RecordBuffer, recent: Recent): Work<undefined | typeof stale | 'more'> {
   const { keyBytes, placeAt = 0 } = ask.view
   const isUp = ask.order === 'keys'
   // Then all keys are of one contract.
@@ -170,14 +167,13 @@ function* merge(ask: RecordsAsk, found: FoundRecords, recent: Recent): Work<unde
   }
 }
 
-/** With the time and the hash of its block. */
 /** Room is made for this many first, then for twice what is needed: a large limit is rarely met. */
 const recordsUsual = 128
 const transferBytesUsual = 160
 const valueBytesUsual = 32
 
-/** Keys and values of records, each in one piece of memory. Records of one key become one by the rule of the view. */
-class FoundRecords {
+/** What was read so far: keys and values, each in one piece of memory. The view joins records of one key. */
+class RecordBuffer {
   length = 0
   readonly #view: View
   readonly #limit: number

@@ -11,7 +11,7 @@ import { activityCount, type PackedActivity, rowBytes } from '../packed-activity
 import { compareKeys } from '../runs/pack.ts'
 import { wordAt, writeNumber } from '../runs/place-key.ts'
 import { positionOfKey, transferKey, transferValue, transferView } from '../runs/transfer-view.ts'
-import type { IndexView, StoredTransfer } from '../runs/view.ts'
+import type { IndexView, NumberedTransfer } from '../runs/view.ts'
 import { idCountOf, layOut, newLayout } from '../transfer-payload.ts'
 import type { RecordsAsk } from './work.ts'
 
@@ -24,7 +24,7 @@ const entryAt = { start: 0, from: 4, to: 8 }
 const entryBytes = 12
 
 /** Transfers of one block in any order. Of those at one place the first counts. */
-export function packTransfers(transfers: readonly StoredTransfer[]): Uint8Array {
+export function packTransfers(transfers: readonly NumberedTransfer[]): Uint8Array {
   const keyed = transfers.map(transfer => ({
     key: transferKey(transfer.contract, transfer),
     payload: transfer.payload,
@@ -91,7 +91,7 @@ export type BlockPart = {
   end: number
 }
 
-/** Of rows with number, part, hash, time and transfers, and with wallets for those who look for them. */
+/** Of rows with number, part, hash, time and transfers, and with wallets where these are looked for. */
 export function blockParts(stored: readonly unknown[][]): BlockPart[] {
   const pieces = stored.map(([, , hash, , transfers, wallets = noBytes]) => [hash, transfers, wallets] as Uint8Array[])
   const bytes = Buffer.concat(pieces.flat())
@@ -144,7 +144,7 @@ export class RecentBlock {
     return hashOf(this.parts[0]!)
   }
 
-  transferAt(at: number): StoredTransfer {
+  transferAt(at: number): NumberedTransfer {
     const bytes = this.#bytes
     const start = this.#startOf(at)
     return {
@@ -154,7 +154,7 @@ export class RecentBlock {
     }
   }
 
-  transfers(): StoredTransfer[] {
+  transfers(): NumberedTransfer[] {
     return Array.from({ length: this.length }, (_, at) => this.transferAt(at))
   }
 
@@ -232,7 +232,7 @@ export class RecentBlock {
   }
 }
 
-/** Who folds or copies a block needs no wallets. */
+/** For folding and copying, which need no wallets. */
 export function recentBlock(stored: readonly unknown[][]): RecentBlock {
   const parts = blockParts(stored.map(columns => columns.slice(0, 5)))
   return new RecentBlock(parts as [BlockPart, ...BlockPart[]])
@@ -253,7 +253,10 @@ function keyedIn(transfers: Uint8Array): Keyed[] {
 }
 
 /** What is stored of a part without the transfers of a contract. */
-export function withoutContract(transfers: Uint8Array, contract: number): { transfers: Uint8Array; removed: number } {
+export function withoutTransfersOf(
+  transfers: Uint8Array,
+  contract: number,
+): { transfers: Uint8Array; removed: number } {
   const kept = keyedIn(transfers).filter(each => wordAt(each.key, 0) !== contract)
   return { transfers: packKeyed(kept), removed: countIn(transfers) - kept.length }
 }

@@ -25,6 +25,7 @@ export const blockEnd = 2 ** 32
  * what a fold left that was cut off, and before the first fold every block is above it.
  */
 export const blockBegin = -1
+export const everyBlock: Interval = { from: 0, to: blockEnd }
 
 /** The packs of one part, in the making. */
 class PartWriter extends PackWriter {
@@ -116,13 +117,19 @@ export function* runsOf(view: View, { chain, from, to }: OfChain): Work<Run[]> {
 export type Change = (key: Uint8Array, value: Uint8Array) => Uint8Array | null | undefined
 
 /** `slot`: the only one that has the span. */
-type RunWalk = { of: OfChain; span?: Span | undefined; slot?: number | undefined; isWanted?: (run: Run) => boolean }
+type RunWalk = {
+  of: OfChain
+  span?: Span | undefined
+  slot?: number | undefined
+  isWanted?: (run: Run) => boolean
+  bound?: WalkBound
+}
 
-/** Hears how many packs a change opened, and of how many it wrote anew. True: it goes no further. */
-export type Bound = (opened: number, changed: number) => Work<boolean>
+/** Is told how many packs a change opened, and how many it wrote anew. True: the walk ends. */
+export type WalkBound = (opened: number, changed: number) => Work<boolean>
 
 // biome-ignore lint/correctness/useYield: another bound ends transactions.
-const unbounded: Bound = function* () {
+const unbounded: WalkBound = function* () {
   return false
 }
 
@@ -134,21 +141,21 @@ const nextPacks = `SELECT key, bytes FROM packs WHERE slot = $1 AND run = $2 AND
 /** Bounds what is in memory. */
 const packsPerRead = 64
 
-type StoredPack = [key: Uint8Array, bytes: Uint8Array]
+export type StoredPack = [key: Uint8Array, bytes: Uint8Array]
 
 /**
  * Changes the records of runs in the order of slots and numbers.
  *
  * Merges may come between steps, and nothing escapes: a merge moves records in the order of keys into a run with a
  * higher number than those that they come from. So what is moved before the walk gets to it is met later, and what is
- * moved behind the walk was met before. Runs are looked for again after each. False where the bound ended it.
+ * moved to where the walk was already was met before. Runs are looked for again after each. False where the bound
+ * ended it.
  */
 export function* changeRuns(
   place: RunPlace,
   view: View,
-  { of, span, slot: only, isWanted = () => true }: RunWalk,
+  { of, span = wholeSpan(view), slot: only, isWanted = () => true, bound = unbounded }: RunWalk,
   change: Change,
-  bound = unbounded,
 ): Work<boolean> {
   const find = `SELECT slot, id, from_block, to_block FROM runs WHERE view = $1 AND chain = $2 AND from_block <= $3
     AND to_block >= $4 AND (slot > $5:int OR slot = $5:int AND id > $6:big) ORDER BY slot, id LIMIT 1`
@@ -159,7 +166,7 @@ export function* changeRuns(
     id = found[1]
     const next: Run = { slot, id, from: found[2], to: found[3] }
     if (!isWanted(next)) continue
-    if (!(yield* changeRun(place, view, next, span ?? wholeSpan(view), change, bound))) return false
+    if (!(yield* changeRun({ place, view, change }, next, span, bound))) return false
   }
 }
 
@@ -167,20 +174,16 @@ function wholeSpan({ keyBytes }: View): Span {
   return { from: new Uint8Array(keyBytes), to: new Uint8Array(keyBytes).fill(0xff) }
 }
 
+/** Which records are changed, and how. */
+type Rewrite = { place: RunPlace; view: View; change: Change }
+
 /** The records from one key to another, both included. */
-function* changeRun(
-  place: RunPlace,
-  view: View,
-  part: Part,
-  { from, to }: Span,
-  change: Change,
-  bound: Bound,
-): Work<boolean> {
-  const within: Change = (key, value) =>
-    compareKeys(key, from) >= 0 && compareKeys(key, to) <= 0 ? change(key, value) : undefined
+function* changeRun(rewrite: Rewrite, part: Part, { from, to }: Span, bound: WalkBound): Work<boolean> {
+  const change: Change = (key, value) =>
+    compareKeys(key, from) >= 0 && compareKeys(key, to) <= 0 ? rewrite.change(key, value) : undefined
   let packs = (yield* rows(firstPacks, part.slot, part.id, from, to, packsPerRead)) as StoredPack[]
   while (packs.length > 0) {
-    const changed = yield* changePacks(place, view, part, packs, within)
+    const changed = yield* changePacks({ ...rewrite, change }, part, packs)
     if (yield* bound(packs.length, changed)) return false
     const [last] = packs.at(-1)!
     packs =
@@ -193,53 +196,45 @@ function* changeRun(
 
 const keysPerRead = 2_000
 
-/** The same for single keys, which lie in their slots. `isOf`: whether a run can have a key. */
+/** `isOf`: whether a run can have a key. */
+type KeyWalk = {
+  of: OfChain
+  keysBySlot: ReadonlyMap<number, readonly Uint8Array[]>
+  isOf?: (run: Run, key: Uint8Array) => boolean
+}
+
+/** The same for single keys, which lie in their slots. */
 export function* changeKeys(
   place: RunPlace,
   view: View,
-  of: OfChain,
-  keysBySlot: ReadonlyMap<number, readonly Uint8Array[]>,
+  { of, keysBySlot, isOf = () => true }: KeyWalk,
   change: Change,
-  isOf: (run: Run, key: Uint8Array) => boolean = () => true,
 ): Work<void> {
   if (keysBySlot.size === 0) return
   for (const part of yield* runsOf(view, of)) {
     const keys = keysBySlot.get(part.slot)?.filter(key => isOf(part, key)) ?? []
     for (let at = 0; at < keys.length; at += keysPerRead)
-      yield* changeSomeKeys(place, view, part, keys.slice(at, at + keysPerRead), change)
+      yield* changeSomeKeys({ place, view, change }, part, keys.slice(at, at + keysPerRead))
   }
 }
 
 const findPackKeys = `SELECT DISTINCT (SELECT key FROM packs WHERE slot = $1 AND run = $2 AND key <= asked.value
   ORDER BY key DESC LIMIT 1) AS pack_key FROM EACH $3:blobs AS asked`
 
-function* changeSomeKeys(
-  place: RunPlace,
-  view: View,
-  part: Part,
-  keys: readonly Uint8Array[],
-  change: Change,
-): Work<void> {
+function* changeSomeKeys(rewrite: Rewrite, part: Part, keys: readonly Uint8Array[]): Work<void> {
   const wanted = new Set(keys.map(textOfKey))
+  const change: Change = (key, value) => (wanted.has(textOfKey(key)) ? rewrite.change(key, value) : undefined)
   const found = (yield* rows(findPackKeys, part.slot, part.id, keys)).flatMap(([key]) => (key === null ? [] : [key]))
   const read = 'SELECT key, bytes FROM packs WHERE slot = $1 AND run = $2 AND key IN $3:blobs'
   for (let at = 0; at < found.length; at += packsPerRead) {
     const packs = (yield* rows(read, part.slot, part.id, found.slice(at, at + packsPerRead))) as StoredPack[]
-    yield* changePacks(place, view, part, packs, (key, value) =>
-      wanted.has(textOfKey(key)) ? change(key, value) : undefined,
-    )
+    yield* changePacks({ ...rewrite, change }, part, packs)
   }
 }
 
 /** Answers how many it wrote anew. */
-function* changePacks(
-  { packBytesOf }: RunPlace,
-  view: View,
-  { slot, id }: Part,
-  packs: readonly StoredPack[],
-  change: Change,
-): Work<number> {
-  const changed = packs.flatMap(pack => changedPack(view, pack, change, packBytesOf(view)) ?? [])
+function* changePacks(rewrite: Rewrite, { slot, id }: Part, packs: readonly StoredPack[]): Work<number> {
+  const changed = packs.flatMap(pack => changedPack(rewrite, pack) ?? [])
   if (changed.length === 0) return 0
   const gone = changed.map(({ key }) => key)
   yield* run('DELETE FROM packs WHERE slot = $1 AND run = $2 AND key IN $3:blobs', slot, id, gone)
@@ -257,10 +252,8 @@ function* changePacks(
 }
 
 function changedPack(
-  view: View,
+  { place, view, change }: Rewrite,
   [storedKey, bytes]: StoredPack,
-  change: Change,
-  packBytes: number,
 ): { key: Uint8Array; packs: Pack[]; removed: number } | undefined {
   const reader = new PackReader(view.keyBytes)
   /** By the number of the record; most packs have none. */
@@ -272,7 +265,7 @@ function changedPack(
   }
   if (changed.size === 0) return undefined
   const packs: Pack[] = []
-  const writer = new PackWriter(view.keyBytes, pack => packs.push(pack), packBytes)
+  const writer = new PackWriter(view.keyBytes, pack => packs.push(pack), place.packBytesOf(view))
   let removed = 0
   reader.open(bytes)
   for (let record = 0; reader.next(); record++) {
@@ -300,7 +293,7 @@ export function* dropRunsOf(chain: number, view?: View): Work<number> {
   return Number(found?.[0] ?? 0)
 }
 
-/** Packs of runs that are no more. Answers how many it removed; 0 where there are none left. */
+/** Removes packs whose runs are gone. Answers how many; 0 where none are left. */
 export function* sweepPacks(slots: Slots, packsMax: number): Work<number> {
   for (const slot of slots)
     for (let after = -1; ; ) {

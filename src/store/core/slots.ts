@@ -10,7 +10,7 @@ export const findSlots = 'SELECT slot FROM slots'
 
 /** As rows of `findSlots` have them. */
 export function inShardOrder(found: readonly (readonly number[])[]): Slots {
-  return found.map(([slot]) => slot!).sort((a, b) => hashOf(a) - hashOf(b))
+  return found.map(([slot]) => slot!).sort((a, b) => serverHashOf(a) - serverHashOf(b))
 }
 
 /**
@@ -38,11 +38,11 @@ function slotOfAddress(slots: Slots, keys: Uint8Array, keyAt: number): number {
 function shardOf(value: number, shards: number): number {
   if (shards === 1) return 0
   const length = Math.floor(2 ** 32 / shards)
-  return Math.min(shards - 1, Math.floor((hashOf(value) + 2 ** 31) / length))
+  return Math.min(shards - 1, Math.floor((serverHashOf(value) + 2 ** 31) / length))
 }
 
 /** As the server hashes an int4 (`hashint4`): a signed number of 32 bits. */
-export function hashOf(value: number): number {
+export function serverHashOf(value: number): number {
   const start = (0x9e3779b9 + 4 + 3_923_095) | 0
   let [a, b, c] = [(start + value) | 0, start, start]
   c = ((c ^ b) - turned(b, 14)) | 0

@@ -7,7 +7,7 @@
 // step they are put back, for the change to deal with. A crash in between leaves rows without a claim, and their
 // blocks, by which the next commit or drop finds them.
 
-import { joinIntervals } from '../../coverage.ts'
+import { holdsBlock, isTouched, joinIntervals } from '../../coverage.ts'
 import { textOfKey } from '../../hex.ts'
 import type { Interval } from '../../model.ts'
 import { firstRefOf, joinActivity, packedRow } from '../packed-activity.ts'
@@ -19,12 +19,22 @@ import type { Core } from './core.ts'
 import { addClaims, pendingWithin, removeClaims } from './coverage-table.ts'
 import { addActivity } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
-import { type Bound, blockBegin, blockEnd, changeKeys, changeRuns, dropRun, type RunPlace, runsOf } from './runs.ts'
+import {
+  blockBegin,
+  blockEnd,
+  changeKeys,
+  changeRuns,
+  dropRun,
+  everyBlock,
+  type RunPlace,
+  runsOf,
+  type WalkBound,
+} from './runs.ts'
 import { slotOfContract, slotOfKey } from './slots.ts'
 import { RemovedTransfers } from './transfer-runs.ts'
 import { endStep, lock, type Work } from './work.ts'
 
-export type Taken = {
+export type TakeBack = {
   chain: number
   /** Whose rows go. */
   intervals: readonly Interval[]
@@ -35,11 +45,11 @@ export type Taken = {
 }
 
 /** Callers have the runs of the chain alone. Answers how many transfers there were. */
-export function* takeBack(core: Core, { chain, intervals: given, contract, activityAbove }: Taken): Work<number> {
+export function* takeBack(core: Core, { chain, intervals: given, contract, activityAbove }: TakeBack): Work<number> {
   const intervals = joinIntervals(given)
   if (intervals.length === 0) return 0
   const place = yield* core.place()
-  const isOf = (block: number): boolean => intervals.some(({ from, to }) => block >= from && block <= to)
+  const isOf = (block: number): boolean => holdsBlock(intervals, block)
   const isWhole = (run: Interval): boolean =>
     contract === undefined && intervals.some(({ from, to }) => run.from >= from && run.to <= to)
   const views = yield* liveIndexes(chain)
@@ -47,7 +57,7 @@ export function* takeBack(core: Core, { chain, intervals: given, contract, activ
   const wallets = new WalletsAbove(place, chain, activityAbove ?? 0)
   const claims: Claim[] = []
   let left = core.options.packsPerStep
-  const steps: Bound = function* (opened) {
+  const steps: WalkBound = function* (opened) {
     left -= opened
     if (left > 0) return false
     yield* gone.flush()
@@ -60,14 +70,14 @@ export function* takeBack(core: Core, { chain, intervals: given, contract, activ
   }
   if (activityAbove !== undefined) {
     const of = { chain, from: activityAbove + 1, to: blockEnd }
-    yield* changeRuns(place, activityView, { of }, wallets.note, steps)
+    yield* changeRuns(place, activityView, { of, bound: steps }, wallets.note)
     yield* wallets.flush()
   }
   const of = { chain, from: intervals[0]!.from, to: intervals.at(-1)!.to }
   const span = contract === undefined ? undefined : spanOfBlocks(contract, of)
   const slot = contract === undefined ? undefined : slotOfContract(place.slots, contract)
-  const isWanted = (run: Interval): boolean => intervals.some(({ from, to }) => run.from <= to && run.to >= from)
-  yield* changeRuns(place, transferView, { of, span, slot, isWanted }, gone.remove(isOf), steps)
+  const isWanted = (run: Interval): boolean => isTouched(intervals, run)
+  yield* changeRuns(place, transferView, { of, span, slot, isWanted, bound: steps }, gone.remove(isOf))
   yield* gone.flush()
   for (const view of views) for (const run of yield* runsOf(view, of)) if (isWhole(run)) yield* dropRun(run)
   if (gone.count > 0) yield* countChange(chain, 'takenBack')
@@ -121,8 +131,9 @@ export function* removeWallets(
   wallets: readonly Uint8Array[],
 ): Work<Map<string, { address: Uint8Array; first: Uint8Array }>> {
   const firsts = new Map<string, { address: Uint8Array; first: Uint8Array }>()
-  const bySlot = Map.groupBy(wallets, address => slotOfKey(place.slots, activityView, chain, address))
-  yield* changeKeys(place, activityView, { chain, from: 0, to: blockEnd }, bySlot, (key, value) => {
+  const of = { chain, ...everyBlock }
+  const keysBySlot = Map.groupBy(wallets, address => slotOfKey(place.slots, activityView, chain, address))
+  yield* changeKeys(place, activityView, { of, keysBySlot }, (key, value) => {
     const { first } = refsOf(value)
     const known = firsts.get(textOfKey(key))
     if (known === undefined || Buffer.compare(first, known.first) < 0)

@@ -1,6 +1,6 @@
 // The oldest records of tokens, and which contracts have ranges: single keys are looked for in few runs of each
 // contract first, those of the lowest blocks, and in twice as many of the next ones where that was not enough.
-import type { Address, Interval } from '../../model.ts'
+import type { Address } from '../../model.ts'
 import type { OldestOfTokens, TokenKey, TokenRecordAt } from '../index-reader.ts'
 import { byToken, tokenKey, tokenKinds, withContract } from '../indexes/by-token.ts'
 import { PackSearch } from '../runs/open-pack.ts'
@@ -8,12 +8,12 @@ import { blockOfPlace, newestOfBlock, oldestOfBlock } from '../runs/place-key.ts
 import type { Core } from './core.ts'
 import type { Mirror } from './mirror.ts'
 import { inMoment, stale } from './read-records.ts'
+import { everyBlock } from './runs.ts'
 import { looks, type Work } from './work.ts'
 
 /** Of each contract. Most tokens are as old as their contract. */
 const runsAtFirst = 3
 const idMax = 2n ** 256n - 1n
-const everyBlock: Interval = { from: 0, to: 2 ** 32 }
 
 /** A span of keys whose first bytes are the same; its last record is looked for. */
 type TokenLook = {

@@ -130,22 +130,22 @@ export async function transferCount(core: Core, of: OfContract, range: TransferR
   }
 }
 
-type Counted = {
+type CountBatch = {
   changes: number
   /** Of the contract as a whole: it changes as rows come and go. */
   total: number
   inBuckets: number
   inEdges: number
-  left: readonly CountedSpan[]
+  left: readonly EdgeSpan[]
 }
-type CountedSpan = Span & { sign: 1 | -1 }
+type EdgeSpan = Span & { sign: 1 | -1 }
 
 function* countFirst(
   core: Core,
   of: OfContract,
   { from, to }: Interval,
   packsMax: number,
-): Work<Counted & { count: number; fold: number }> {
+): Work<CountBatch & { count: number; fold: number }> {
   const isWhole = from === 0 && to === blockMax
   return yield* inMoment(core.mirrors, of.chain, function* (mirror: Mirror) {
     const { fold } = mirror
@@ -161,9 +161,9 @@ function* countFirst(
 function* counted(
   { chain, contract }: OfContract,
   fold: number,
-  { buckets, edges }: { buckets: Interval | undefined; edges: readonly CountedSpan[] },
+  { buckets, edges }: { buckets: Interval | undefined; edges: readonly EdgeSpan[] },
   packsMax: number,
-): Work<Counted> {
+): Work<CountBatch> {
   const kept = [{ from: -1, to: -1 }, ...(buckets === undefined ? [] : [buckets])].map(({ from, to }) => {
     return { view: countView, from: countKey(contract, from), to: countKey(contract, to) }
   })
@@ -175,9 +175,9 @@ function* counted(
 }
 
 /** What comes at the horizon of an edge or later is left. */
-function edgesOf(edges: readonly CountedSpan[], found: SpansBatch['spans']): { count: number; left: CountedSpan[] } {
+function edgesOf(edges: readonly EdgeSpan[], found: SpansBatch['spans']): { count: number; left: EdgeSpan[] } {
   let count = 0
-  const left: CountedSpan[] = []
+  const left: EdgeSpan[] = []
   for (const [at, edge] of edges.entries()) {
     const { packs, horizon } = found[at]!
     for (const [key, value] of recordsIn(transferView, packs, edge))
@@ -250,9 +250,9 @@ export function* transfersAt(core: Core, chain: number, places: readonly Contrac
   return mixedPageOf(known.flatMap((place, at) => (values[at] === undefined ? [] : [{ ...place, value: values[at] }])))
 }
 
-type FoundTransfer = { address: Address; key: Uint8Array; value: Uint8Array }
+type TransferValue = { address: Address; key: Uint8Array; value: Uint8Array }
 
-export function mixedPageOf(found: readonly FoundTransfer[]): MixedPage {
+export function mixedPageOf(found: readonly TransferValue[]): MixedPage {
   const valueEnds: number[] = []
   for (const { value } of found) valueEnds.push((valueEnds.at(-1) ?? 0) + value.length)
   const page = pageOf({

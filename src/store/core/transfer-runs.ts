@@ -1,7 +1,7 @@
 // Writing transfers as runs, with the runs of their counts and of the indexes that follow from them, and removing them
 // again. Callers hold the transaction.
 import { AlmanacError } from '../../errors.ts'
-import type { Interval } from '../../model.ts'
+import { comparePositions, type Interval } from '../../model.ts'
 import { SortedRecords } from '../indexes/sorted-records.ts'
 import { bucketOf, countKey, countValue, countView } from '../runs/count-view.ts'
 import { PackSearch } from '../runs/open-pack.ts'
@@ -14,17 +14,17 @@ import {
   transferValue,
   transferView,
 } from '../runs/transfer-view.ts'
-import type { IndexView, StoredTransfer } from '../runs/view.ts'
+import type { IndexView, NumberedTransfer } from '../runs/view.ts'
 import { idCountOf } from '../transfer-payload.ts'
 import { addRun, blockBegin, type Change, changeKeys, type OfChain, type RunPlace } from './runs.ts'
 import { slotOfContract, slotOfKey } from './slots.ts'
 import { looks, type Work } from './work.ts'
 
 /** With the hash and the time of its block. */
-export type BlockTransfer = StoredTransfer & { timestamp: number; hash: Uint8Array }
+export type BlockTransfer = NumberedTransfer & { timestamp: number; hash: Uint8Array }
 
 /** A place that no key can tell would be stored as another one. No chain has any. */
-export function requireFits(transfer: StoredTransfer): void {
+export function requireFits(transfer: NumberedTransfer): void {
   if (fitsKey(transfer)) return
   const { block, transactionIndex, logIndex, batchIndex } = transfer
   throw new AlmanacError(
@@ -64,21 +64,15 @@ function inOrder<T extends BlockTransfer>(transfers: readonly T[]): T[] {
   return sorted.filter((transfer, at) => at === 0 || compareTransfers(sorted[at - 1]!, transfer) !== 0)
 }
 
-function compareTransfers(a: StoredTransfer, b: StoredTransfer): number {
-  return (
-    a.contract - b.contract ||
-    b.block - a.block ||
-    b.transactionIndex - a.transactionIndex ||
-    b.logIndex - a.logIndex ||
-    b.batchIndex - a.batchIndex
-  )
+function compareTransfers(a: NumberedTransfer, b: NumberedTransfer): number {
+  return a.contract - b.contract || comparePositions(b, a)
 }
 
 export function* addIndexRecords(
   place: RunPlace,
   of: OfChain,
   views: readonly IndexView[],
-  transfers: readonly StoredTransfer[],
+  transfers: readonly NumberedTransfer[],
 ): Work<void> {
   for (const view of views) {
     const records = recordsOf(view, transfers)
@@ -88,7 +82,7 @@ export function* addIndexRecords(
   }
 }
 
-function recordsOf(view: IndexView, transfers: Iterable<StoredTransfer>): SortedRecords {
+function recordsOf(view: IndexView, transfers: Iterable<NumberedTransfer>): SortedRecords {
   const records = new SortedRecords(view)
   for (const transfer of transfers) view.recordsOf(transfer, records.add)
   return records.sort()
@@ -171,7 +165,7 @@ export class RemovedTransfers {
   readonly #chain: number
   readonly #views: readonly IndexView[]
   readonly #isWhole: (run: Interval) => boolean
-  #transfers: StoredTransfer[] = []
+  #transfers: NumberedTransfer[] = []
 
   /** `isWhole`: runs of indexes that go as they are. */
   constructor(place: RunPlace, chain: number, views: readonly IndexView[], isWhole: (run: Interval) => boolean) {
@@ -205,20 +199,14 @@ export class RemovedTransfers {
     for (const view of this.#views) yield* this.#removeFrom(view, of, transfers)
   }
 
-  *#removeFrom(view: IndexView, of: OfChain, transfers: readonly StoredTransfer[]): Work<void> {
+  *#removeFrom(view: IndexView, of: OfChain, transfers: readonly NumberedTransfer[]): Work<void> {
     const records = recordsOf(view, transfers)
     const keys = Array.from({ length: records.length }, (_, rank) => records.keyAt(rank))
-    const bySlot = Map.groupBy(keys, key => slotOfKey(this.#place.slots, view, this.#chain, key))
-    yield* changeKeys(
-      this.#place,
-      view,
-      of,
-      bySlot,
-      () => null,
-      (run, key) => {
-        const block = blockOfPlace(key, view.placeAt)
-        return block >= run.from && block <= run.to && !this.#isWhole(run)
-      },
-    )
+    const keysBySlot = Map.groupBy(keys, key => slotOfKey(this.#place.slots, view, this.#chain, key))
+    const isOf = (run: Interval, key: Uint8Array): boolean => {
+      const block = blockOfPlace(key, view.placeAt)
+      return block >= run.from && block <= run.to && !this.#isWhole(run)
+    }
+    yield* changeKeys(this.#place, view, { of, keysBySlot, isOf }, () => null)
   }
 }

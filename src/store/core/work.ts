@@ -8,7 +8,7 @@ import { type ColumnType, tableOf } from '../schema.ts'
 
 export type Value = number | string | Uint8Array | null
 /** A list is one parameter: `IN $1:ints`, and so are rows of several columns: `IN $2:rows(bytes, text)`. */
-export type Bound = Value | readonly Value[] | readonly (readonly Value[])[]
+export type Parameter = Value | readonly Value[] | readonly (readonly Value[])[]
 // biome-ignore lint/suspicious/noExplicitAny: each reader knows the columns that it asked for.
 export type Row = any[]
 
@@ -33,7 +33,7 @@ export type Row = any[]
 export type Statement = {
   kind: 'rows' | 'run' | 'written'
   sql: string
-  values: readonly Bound[]
+  values: readonly Parameter[]
   of?: RowKey | undefined
 }
 export type RowKey = { table: 'solana_accounts'; value: Uint8Array }
@@ -53,8 +53,8 @@ export type InsertPacks = { kind: 'packs'; slot: number; run: number; packs: rea
 export type NextNumber = { kind: 'next' }
 
 /**
- * Held to the end of the transaction. `runs`: who changes the runs of a chain excludes all others, and who relies on
- * them (`shared`) excludes those; `try`: does not wait, and is told whether it has them.
+ * Held to the end of the transaction. `runs`: a change of the runs of a chain excludes all others, and work that relies
+ * on them (`shared`) excludes such changes; `try`: does not wait, and is told whether it has them.
  */
 export type Lock = { kind: 'lock'; what: 'runs' | 'coverage'; how?: 'shared' | 'try' | undefined; chain: number }
 
@@ -167,11 +167,11 @@ export type Ask =
   | WalletAsk
 export type Work<T> = Generator<Ask, T, unknown>
 
-export function* rows(sql: string, ...values: Bound[]): Work<Row[]> {
+export function* rows(sql: string, ...values: Parameter[]): Work<Row[]> {
   return (yield { kind: 'rows', sql, values }) as Row[]
 }
 
-export function* row(sql: string, ...values: Bound[]): Work<Row | undefined> {
+export function* row(sql: string, ...values: Parameter[]): Work<Row | undefined> {
   return ((yield { kind: 'rows', sql, values }) as Row[])[0]
 }
 
@@ -182,16 +182,16 @@ export function textOf(cell: Value): string | undefined {
 }
 
 /** Of rows with one key. */
-export function* rowOf(of: RowKey, sql: string, ...values: Bound[]): Work<Row | undefined> {
+export function* rowOf(of: RowKey, sql: string, ...values: Parameter[]): Work<Row | undefined> {
   return ((yield { kind: 'rows', sql, values, of }) as Row[])[0]
 }
 
-export function* written(sql: string, ...values: Bound[]): Work<Row[]> {
+export function* written(sql: string, ...values: Parameter[]): Work<Row[]> {
   return (yield { kind: 'written', sql, values }) as Row[]
 }
 
 /** Answers how many rows it wrote. */
-export function* run(sql: string, ...values: Bound[]): Work<number> {
+export function* run(sql: string, ...values: Parameter[]): Work<number> {
   return (yield { kind: 'run', sql, values }) as number
 }
 

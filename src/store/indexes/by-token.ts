@@ -6,11 +6,10 @@
 //   …           the amount: big-endian without leading zeros; absent: 1
 //   4 bytes     how many ids, if flagged
 import { type Address, type Position, type SentBy, zeroAddress } from '../../model.ts'
-import { placeBytes, wordAt, writePlace } from '../runs/place-key.ts'
+import { contractBytes, placeBytes, wordAt, writePlace } from '../runs/place-key.ts'
 import { type IndexView, sameRecord } from '../runs/view.ts'
 import { layOut, newLayout, payloadFlags, sentByOf } from '../transfer-payload.ts'
 
-const contractBytes = 4
 const idBytes = 32
 const kindAt = contractBytes
 const idAt = kindAt + 1
@@ -63,6 +62,14 @@ export function withContract(contract: number, rest: Uint8Array): Uint8Array {
   new DataView(stored.buffer).setUint32(0, contract)
   stored.set(rest, contractBytes)
   return stored
+}
+
+/** As readers get them. */
+export function withoutContract(keys: Uint8Array, length: number): Uint8Array {
+  const shown = new Uint8Array(length * tokenKeyBytes)
+  for (let at = 0; at < length; at++)
+    shown.set(keys.subarray(at * byToken.keyBytes + contractBytes, (at + 1) * byToken.keyBytes), at * tokenKeyBytes)
+  return shown
 }
 
 export function tokenKey(kind: number, tokenId: bigint, position: Position): Uint8Array {

@@ -13,7 +13,7 @@ import { inText } from './sql.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { columnTypes } from './tables.ts'
 
-/** Who changes the runs of a chain excludes all others: "RUNS" and "ALMC". */
+/** The first number of each advisory lock: "RUNS" and "ALMC". The second one is the chain. */
 const lockNumbers: Record<Lock['what'], number> = { runs: 0x52554e53, coverage: 0x414c4d43 }
 
 const lockNames = 'SELECT pg_advisory_xact_lock(hashtextextended(name, 0))::text FROM unnest($1::text[]) AS name'

@@ -74,7 +74,7 @@ CREATE INDEX labels_by_label ON labels (left(lower(encode(label, 'escape') COLLA
 CREATE TABLE almanac_schema (version int4 NOT NULL);
 `
 
-/** "ALMN": the advisory lock of who makes them. */
+/** "ALMN": the advisory lock of the process that makes them. */
 const creationLock = 0x414c4d4e
 
 export async function createTables(database: Database): Promise<void> {

@@ -4,7 +4,7 @@ import type { Combine } from './merge.ts'
 import type { PackWriter } from './pack.ts'
 import type { View } from './view.ts'
 
-/** A value is the first transaction, and the last one behind it where that is another. */
+/** A value is the first transaction, and after it the last one where they differ. */
 const combine: Combine = (target, a, aLength, b, bLength) => {
   const [aLast, bLast] = [aLength - refBytes, bLength - refBytes]
   const first = compareRefs(a, 0, b, 0) <= 0 ? a : b

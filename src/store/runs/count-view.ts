@@ -1,10 +1,10 @@
-// Kept counts of transfers as a view: by contract and stretch of blocks, summed. Pure.
+// Kept counts of transfers as a view: by contract and bucket of blocks, summed. Pure.
 import type { View } from './view.ts'
 
-/** Contract and stretch, four bytes each. The stretch 0 is the whole chain; the others begin at 1. */
+/** Contract and bucket, four bytes each. 0 is the whole chain; buckets of blocks begin at 1. */
 const keyBytes = 8
 const valueBytes = 6
-/** Kept counts are summed over this many blocks. */
+/** The blocks of a bucket. */
 export const bucketBlocks = 4096
 export const bucketMax = 2 ** 32 - 2
 

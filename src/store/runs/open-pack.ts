@@ -1,5 +1,5 @@
-// Packs for who does not read them from their start: with all records side by side, or for one record alone. pack.ts
-// says what the bytes mean. Pure.
+// Reading packs other than from their start: with all records side by side, or for one record alone. pack.ts says what
+// the bytes mean. Pure.
 import { copyBytes, recordHeaderBytes, recordsMax, valueBytesMax, wordsOf } from './pack.ts'
 
 /**
@@ -61,7 +61,7 @@ export class OpenPack {
     return this.#lengths[record]!
   }
 
-  /** All values are put together at the first, each from the one before: who opens a pack reads most of it. */
+  /** The first call puts all values together, each from the one before: of an open pack most are read. */
   copyValue(record: number, target: DataView, at: number): void {
     if (!this.#hasValues) this.#putTogether()
     copyBytes(this.#values, this.#valueAts[record]!, target, at, this.#lengths[record]!)

@@ -158,7 +158,7 @@ export function wordsOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Both may be the same bytes where the target begins behind what is copied. */
+/** Both may be the same bytes where the target begins after what is copied. */
 export function copyBytes(from: DataView, fromAt: number, to: DataView, toAt: number, length: number): void {
   let at = 0
   // No object is made of a number that is written at once.

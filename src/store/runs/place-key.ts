@@ -1,6 +1,8 @@
 // The place of a transfer in its chain as the end of a key, newest first: it counts down. Pure.
 import type { Interval, Position } from '../../model.ts'
 
+/** The number of a contract, which keys of some views begin with. */
+export const contractBytes = 4
 /** The block in four bytes, the places within it in three each. */
 export const placeBytes = 13
 const blockMax = 2 ** 32 - 1

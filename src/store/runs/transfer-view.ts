@@ -4,6 +4,7 @@ import type { Interval, Position } from '../../model.ts'
 import { valueBytesMax } from './pack.ts'
 import {
   blockOfPlace,
+  contractBytes,
   placeBytes,
   positionOfPlace,
   type Span,
@@ -15,7 +16,6 @@ import {
 } from './place-key.ts'
 import { sameRecord, type View } from './view.ts'
 
-const contractBytes = 4
 const contractMax = 2 ** 32 - 1
 const keyBytes = contractBytes + placeBytes
 

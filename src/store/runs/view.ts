@@ -1,5 +1,5 @@
 // A view: rows that are derived from blocks and kept sorted by a key. Rows of one key combine in any order, so they may
-// be stored in many runs, each of some stretch of blocks, and merged at any time.
+// be stored in many runs, each of some range of blocks, and merged at any time.
 //
 // Views of transactions (activity) and the transfers themselves come with commits. Those that follow from transfers are
 // indexes (`../indexes/`).
@@ -26,7 +26,7 @@ export type View = {
 }
 
 /** `contract` is its number in the store. */
-export type StoredTransfer = Position & { contract: number; payload: Uint8Array }
+export type NumberedTransfer = Position & { contract: number; payload: Uint8Array }
 
 // An index: one record or two for each transfer under keys that no other transfer has. So a transfer that goes takes
 // exactly its own records along, in whatever order rows come and go.
@@ -39,7 +39,7 @@ export type AddRecord = (key: Uint8Array, value: Uint8Array) => void
 
 export type IndexView = View & {
   name: IndexName
-  recordsOf: (transfer: StoredTransfer, add: AddRecord) => void
+  recordsOf: (transfer: NumberedTransfer, add: AddRecord) => void
   /** Every key ends with the place of its transfer. */
   placeAt: number
   /** Where a value has the number of its contract. */

@@ -28,14 +28,14 @@ export class FileCondition {
     this.#opened = identityOf(path)
   }
 
-  /** Hears the outcome of each write of a queue. */
+  /** Tell it the outcome of each write of a queue. */
   wrote(queue: string, failure: unknown): void {
     if (failure instanceof AlmanacError && failure.code === 'store_full') this.#full.add(queue)
     else if (failure === undefined) this.#full.delete(queue)
     this.failed(failure)
   }
 
-  /** Hears of failures of reads. What was damaged once stays so until the file is replaced. */
+  /** Tell it of failures of reads. What was damaged once stays so until the file is replaced. */
   failed(failure: unknown): void {
     if (failure instanceof AlmanacError && failure.code === 'store_corrupt') this.#damaged = true
   }

@@ -25,7 +25,7 @@ type Run = { id: number; chain: number; from: number; to: number; records: numbe
  * The runs of views as a connection knows them. One that reads alone reads them again after commits of others; which
  * contracts a run has never changes and is read once.
  */
-class KnownRuns {
+class RunList {
   readonly #read: Connection
   readonly #isReader: boolean
   readonly #byView = new Map<View, { version: unknown; runs: Run[] }>()
@@ -107,13 +107,13 @@ const findKept = `SELECT 1 FROM chain_indexes WHERE chain = ? AND view = ? AND k
 
 export class PackReads {
   readonly #read: Connection
-  readonly #known: KnownRuns
+  readonly #known: RunList
   /** Of the walk under way. */
   #runs: readonly Run[] = []
 
   constructor(read: Connection, isReader: boolean) {
     this.#read = read
-    this.#known = new KnownRuns(read, isReader)
+    this.#known = new RunList(read, isReader)
   }
 
   #changesOf(chain: number): number {
@@ -143,7 +143,7 @@ export class PackReads {
     }
     const [run, next] = [runs[ask.runsGiven], runs[ask.runsGiven + 1]]
     const nextBlock = ask.order === 'keys' ? next?.to : next?.from
-    // Where stretches overlap most runs give few records.
+    // Where the blocks of runs overlap most runs give few records.
     const packs = next === undefined || (nextBlock !== undefined && !isOverlapping(run!, next)) ? packsFor(ask) : 1
     return { changes, isKept, runs: run === undefined ? [] : [this.#packsOf(ask, run, packs)], nextBlock }
   }

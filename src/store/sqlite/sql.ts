@@ -1,7 +1,7 @@
 // The statements of the core in the dialect of SQLite, and their values. It knows no table.
 import type { SQLInputValue } from 'node:sqlite'
 import { type Dialect, type DialectText, inDialect } from '../core/sql-dialect.ts'
-import type { Bound } from '../core/work.ts'
+import type { Parameter } from '../core/work.ts'
 
 const dialect: Dialect = {
   // With a bare parameter as the limit SQLite plans a statement again at each call: 31 µs instead of 11.
@@ -38,7 +38,7 @@ export function textOf(sql: string): DialectText {
   return made
 }
 
-export function valuesOf(values: readonly Bound[], { special }: DialectText): SQLInputValue[] {
+export function valuesOf(values: readonly Parameter[], { special }: DialectText): SQLInputValue[] {
   if (special.size === 0) return values as SQLInputValue[]
   return values.map(value => (Array.isArray(value) ? JSON.stringify(value.map(inJson)) : (value as SQLInputValue)))
 }

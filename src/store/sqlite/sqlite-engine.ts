@@ -19,7 +19,7 @@ export class SqliteEngine implements Engine {
   /** Of each connection; that of the writer is opened with its first write. */
   readonly #packs = new Map<Connection, PackReads>()
 
-  /** Who copies a store tells other processes nothing. */
+  /** `shared` is absent while a store is copied: other processes are told nothing then. */
   constructor(file: StoreFile, shared?: SharedFile) {
     this.#file = file
     this.#sharedFile = shared

@@ -14,7 +14,7 @@ export type StoreFileParts = {
   waitMsMax: number
 }
 
-type Fenced = { queue: WriteQueue; condition: FileCondition; fence: Fence }
+type FenceParts = { queue: WriteQueue; condition: FileCondition; fence: Fence }
 
 export class StoreFile {
   readonly path: string
@@ -26,7 +26,7 @@ export class StoreFile {
   readonly #queue: WriteQueue
   readonly #fence: Fence | undefined
 
-  constructor(parts: StoreFileParts, fenced?: Fenced) {
+  constructor(parts: StoreFileParts, fenced?: FenceParts) {
     const { path, read, openWrite, waitMsMax } = parts
     this.path = path
     this.location = `file:${path}`

@@ -12,7 +12,7 @@ const pauseMs = 3 * pollMs
 export type WriteQueueOptions = {
   location: string
   waitMsMax: number
-  /** Hears how each transaction ended: undefined, or why it failed. */
+  /** Told how each transaction ended: undefined, or why it failed. */
   onEnd?: (failure: unknown) => void
 }
 

@@ -20,9 +20,9 @@ import type {
   AllowanceRequest,
   IndexingRequest,
   KeyEnd,
+  KeyFilter,
   KeyRecord,
   KeyStore,
-  KeysAsked,
   KeyUse,
   StoredKey,
 } from '../key-store.ts'
@@ -75,7 +75,7 @@ function* putKey(key: KeyRecord): Work<void> {
 const find = `SELECT ${Object.values(columnOf)} FROM keys`
 const lastUses = 'SELECT key_id, max(day) FROM key_uses WHERE day >= $1 GROUP BY key_id'
 
-function* keys({ hash, usedSince }: KeysAsked = {}): Work<StoredKey[]> {
+function* keys({ hash, usedSince }: KeyFilter = {}): Work<StoredKey[]> {
   const found = yield* hash === undefined
     ? rows(`${find} ORDER BY created_at, id`)
     : rows(`${find} WHERE hash = $1`, hash)

@@ -85,7 +85,7 @@ CREATE TABLE blocks (
   PRIMARY KEY (chain, number DESC)
 );
 
--- scope: 'full', 'watched', or a contract's address.
+-- scope: see CoverageScope in model.ts, and withoutScope in forget.ts.
 CREATE TABLE coverage (
   chain int NOT NULL,
   scope text BY BYTES NOT NULL,
