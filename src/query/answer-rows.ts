@@ -21,7 +21,7 @@ export type AnswerRows = {
   withinRange: boolean
 }
 
-export type RowsWanted = {
+export type RowsQuery = {
   order: 'asc' | 'desc'
   limit: number
   /** As in the store's query; within a range `batchIndex` says how far the range was answered. */
@@ -29,7 +29,7 @@ export type RowsWanted = {
 }
 
 /** `stored` holds one row more than `limit` where there are that many. */
-export function answerRows(stored: TransferPage, wanted: RowsWanted): AnswerRows {
+export function answerRows(stored: TransferPage, wanted: RowsQuery): AnswerRows {
   if (hasRanges(stored)) return spreadRanges(stored, wanted)
   const length = Math.min(stored.length, wanted.limit)
   return {
@@ -65,7 +65,7 @@ function hasRanges({ length, payloads }: TransferPage): boolean {
   return false
 }
 
-function spreadRanges(stored: TransferPage, { order, limit, after }: RowsWanted): AnswerRows {
+function spreadRanges(stored: TransferPage, { order, limit, after }: RowsQuery): AnswerRows {
   const runs: RowRun[] = []
   let length = 0
   let more = false

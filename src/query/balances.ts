@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 import { noNode, ReadsAtBlock } from './lookups/reads-at-block.ts'
 
-export type AskedWallets = { chain: Chain; wallets: readonly Address[]; toBlock: number | undefined }
+export type BalancesQuestion = { chain: Chain; wallets: readonly Address[]; toBlock: number | undefined }
 type Options = { key: IndexingKey; freshen: Freshen | undefined }
 
 const keptMax = 10_000
@@ -19,7 +19,7 @@ export class Balances {
   }
 
   /** At the head of the index, as all other answers; where there is none yet, at that of a node. */
-  async answer({ chain, wallets, toBlock }: AskedWallets, { freshen, key }: Options): Promise<NodeBalances> {
+  async answer({ chain, wallets, toBlock }: BalancesQuestion, { freshen, key }: Options): Promise<NodeBalances> {
     const state = await this.#store.chainState(chain.id)
     const names = wallets.map(wallet => `${chain.id}/${wallet}`)
     const read = await this.#reads.answer({ names, toBlock, state }, async (place, missing) => {

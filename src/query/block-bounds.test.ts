@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { propertyRuns } from '../../test/release-runs.ts'
 import { isCovered } from '../coverage.ts'
 import type { Block, ChainId, Hash } from '../model.ts'
-import { type AskedBounds, resolveBounds } from './block-bounds.ts'
+import { type BoundsQuestion, resolveBounds } from './block-bounds.ts'
 
 const chain = 1 as ChainId
 const hash = `0x${'0'.repeat(64)}` as Hash
-const none: AskedBounds = { fromBlock: undefined, toBlock: undefined, fromTime: undefined, toTime: undefined }
+const none: BoundsQuestion = { fromBlock: undefined, toBlock: undefined, fromTime: undefined, toTime: undefined }
 const block = (number: number, timestamp: number): Block => ({ number, timestamp, hash })
 
 function reader(known: readonly Block[]) {
@@ -19,7 +19,7 @@ function reader(known: readonly Block[]) {
   }
 }
 
-const resolve = (known: readonly Block[], head: Block | undefined, asked: Partial<AskedBounds>) =>
+const resolve = (known: readonly Block[], head: Block | undefined, asked: Partial<BoundsQuestion>) =>
   resolveBounds(reader(known), chain, head && { head, finalized: -1 }, { ...none, ...asked })
 
 describe('bounds', () => {

@@ -1,10 +1,10 @@
 // Turns blocks and dates of a request into block numbers: for the rows, and for what must be covered. It reads known
 // blocks alone.
 import type { Block, ChainId } from '../model.ts'
-import type { ChainReader, ChainState } from '../store/store.ts'
+import type { BlocksAround, ChainReader, ChainState } from '../store/store.ts'
 
 /** Blocks win over times. Times are unix seconds. */
-export type AskedBounds = {
+export type BoundsQuestion = {
   fromBlock: number | undefined
   toBlock: number | undefined
   fromTime: number | undefined
@@ -22,16 +22,15 @@ export type BlockBounds = {
 }
 
 type Bound = { row: number | undefined; claim: number; exists: boolean }
-type Around = { before: Block | undefined; after: Block | undefined }
 
 export async function resolveBounds(
   reader: Pick<ChainReader, 'blocksAround'>,
   chain: ChainId,
   state: ChainState | undefined,
-  asked: AskedBounds,
+  asked: BoundsQuestion,
 ): Promise<BlockBounds> {
   const head = state?.head
-  const around = async (timestamp: number): Promise<Around> =>
+  const around = async (timestamp: number): Promise<BlocksAround> =>
     withHead(await reader.blocksAround(chain, timestamp), head, timestamp)
   const lower = await lowerBound(asked, head, around)
   const upper = await upperBound(asked, head, around)
@@ -44,9 +43,9 @@ export async function resolveBounds(
 }
 
 async function lowerBound(
-  { fromBlock, fromTime }: AskedBounds,
+  { fromBlock, fromTime }: BoundsQuestion,
   head: Block | undefined,
-  around: (timestamp: number) => Promise<Around>,
+  around: (timestamp: number) => Promise<BlocksAround>,
 ): Promise<Bound> {
   if (fromBlock !== undefined) return { row: fromBlock, claim: fromBlock, exists: isReached(fromBlock, head) }
   if (fromTime === undefined) return { row: undefined, claim: 0, exists: true }
@@ -58,9 +57,9 @@ async function lowerBound(
 }
 
 async function upperBound(
-  { toBlock, toTime }: AskedBounds,
+  { toBlock, toTime }: BoundsQuestion,
   head: Block | undefined,
-  around: (timestamp: number) => Promise<Around>,
+  around: (timestamp: number) => Promise<BlocksAround>,
 ): Promise<Bound> {
   if (toBlock !== undefined) return { row: toBlock, claim: toBlock, exists: isReached(toBlock, head) }
   if (toTime === undefined) return { row: undefined, claim: Number.MAX_SAFE_INTEGER, exists: true }
@@ -76,7 +75,7 @@ function isReached(block: number, head: Block | undefined): boolean {
 }
 
 /** The head counts as known even where only a node reported it. */
-function withHead({ before, after }: Around, head: Block | undefined, timestamp: number): Around {
+function withHead({ before, after }: BlocksAround, head: Block | undefined, timestamp: number): BlocksAround {
   if (head === undefined) return { before, after }
   if (head.timestamp < timestamp) return { before: before && before.number > head.number ? before : head, after }
   return { before, after: after && after.number < head.number ? after : head }

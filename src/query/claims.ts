@@ -31,7 +31,7 @@ type ChainView = ChainRows & {
 }
 
 /** Of one contract, of every contract of a chain, or of some; where none of those is named, of every one. */
-export type ClaimedOf = Address | 'every' | readonly Address[]
+export type ClaimSubject = Address | 'every' | readonly Address[]
 
 /** What holds for every page of a contract, or of all contracts of a chain. */
 type ClaimView = {
@@ -73,7 +73,7 @@ export class Claims {
    * Fails where the chain does not keep the index: an answer without it would say that there is nothing. One that is
    * still filled is kept, and a chain that the store does not know yet will keep what its settings name.
    */
-  async views(chain: ChainId, of: ClaimedOf, index?: IndexName): Promise<ClaimViews> {
+  async views(chain: ChainId, of: ClaimSubject, index?: IndexName): Promise<ClaimViews> {
     const contracts = typeof of === 'string' ? [of] : of.length === 0 ? (['every'] as const) : of
     const each = await Promise.all(contracts.map(contract => this.#view(chain, contract)))
     const [first] = each as [ClaimView, ...ClaimView[]]
@@ -82,7 +82,7 @@ export class Claims {
     return { chain: first.chain, each }
   }
 
-  async of(chain: ChainId, of: ClaimedOf, blocks: Interval, index: IndexName): Promise<Completeness> {
+  async of(chain: ChainId, of: ClaimSubject, blocks: Interval, index: IndexName): Promise<Completeness> {
     const views = await this.views(chain, of, index)
     const { state, filled } = views.chain
     const block = blocks.to

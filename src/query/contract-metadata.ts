@@ -6,8 +6,9 @@ import type { Address, ChainId, TokenStandard } from '../model.ts'
 import type { ContractReading } from '../store/annotation-store.ts'
 import type { TransferPage } from '../store/index-reader.ts'
 import type { Store } from '../store/store.ts'
-import { layOut, newLayout, unpackTransfer } from '../store/transfer-payload.ts'
-import type { Freshen, IndexingKey } from './freshen.ts'
+import { unpackTransfer } from '../store/transfer-payload.ts'
+import { freshLook } from './claims.ts'
+import type { FreshenOptions } from './freshen.ts'
 
 export type ContractMetadata = {
   contract: Address
@@ -27,20 +28,15 @@ export type ContractMetadataAnswer = {
   indexComplete: boolean
 }
 
-export type ContractMetadataOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
-
 /** Asking starts the indexing of a contract, as asking for its transfers does. */
 export async function contractMetadata(
   store: Store,
-  { chain, contract }: { chain: ChainId; contract: Address },
-  { key, freshen, freshenWaitMs }: ContractMetadataOptions,
+  of: { chain: ChainId; contract: Address },
+  options: FreshenOptions,
 ): Promise<ContractMetadataAnswer> {
-  freshen?.asked?.(chain, contract)
-  const known = await look(store, chain, contract)
-  const isEnough = known.indexComplete || known.metadata?.syncedAtMs !== undefined
-  if (isEnough || freshen?.contract === undefined) return known
-  await freshen.contract(chain, contract, freshenWaitMs, key)
-  return await look(store, chain, contract)
+  const isEnough = ({ indexComplete, metadata }: ContractMetadataAnswer): boolean =>
+    indexComplete || metadata?.syncedAtMs !== undefined
+  return await freshLook(() => look(store, of.chain, of.contract), isEnough, of, options)
 }
 
 async function look(store: Store, chain: ChainId, contract: Address): Promise<ContractMetadataAnswer> {
@@ -61,10 +57,7 @@ async function look(store: Store, chain: ChainId, contract: Address): Promise<Co
 
 /** Of the newest transfer, so that contracts from before the standards are named as their transfers are. */
 function standardOf({ length, payloads }: TransferPage): TokenStandard | undefined {
-  if (length === 0) return undefined
-  const layout = newLayout()
-  layOut(payloads, 0, layout)
-  return unpackTransfer(payloads.subarray(0, layout.end)).standard
+  return length === 0 ? undefined : unpackTransfer(payloads).standard
 }
 
 function declaredStandard(reading: ContractReading | undefined): TokenStandard | undefined {

@@ -80,7 +80,7 @@ export async function coveringRanges(
   return found
 }
 
-export type PlacesWanted = { order: 'asc' | 'desc'; after: Position | undefined; limit: number }
+export type PlacesQuery = { order: 'asc' | 'desc'; after: Position | undefined; limit: number }
 
 export type Places = {
   places: ContractPlace[]
@@ -88,7 +88,7 @@ export type Places = {
   stoppedAt: Position | undefined
 }
 
-export async function findPlaces(reader: IndexReader, span: Span, wanted: PlacesWanted): Promise<Places> {
+export async function findPlaces(reader: IndexReader, span: Span, wanted: PlacesQuery): Promise<Places> {
   const places: ContractPlace[] = []
   const { limit, ...options } = wanted
   const stoppedAt = await walk(reader, span, { ...options, firstStep: limit }, (records, at, value) => {

@@ -7,7 +7,7 @@ import { readWalletRecord } from '../store/indexes/by-wallet.ts'
 import type { IndexName } from '../store/runs/view.ts'
 import type { Store } from '../store/store.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
-import { type ClaimedOf, type ClaimViews, claimedIf, freshLook, type Look, type Verdict, verdict } from './claims.ts'
+import { type ClaimSubject, type ClaimViews, claimedIf, freshLook, type Look, type Verdict, verdict } from './claims.ts'
 import type { PageCursor } from './cursor.ts'
 import type { PageLabels } from './find-labels.ts'
 import type { AskBlock, FreshenOptions, IndexingKey } from './freshen.ts'
@@ -144,7 +144,7 @@ export class IndexTransfers {
 }
 
 /** Whose coverage counts: where a wallet's list names contracts, others need not be indexed. */
-function claimedOf(of: TransferSubject): ClaimedOf {
+function claimedOf(of: TransferSubject): ClaimSubject {
   if (of.list === 'token-transfers') return of.contract
   return of.list === 'wallet-transfers' ? of.contracts : 'every'
 }

@@ -5,10 +5,10 @@ import type { Metrics } from '../metrics.ts'
 import type { Store } from '../store/store.ts'
 import { storeRuns } from './problems.ts'
 
-type Measured = { store: Pick<Store, 'runs'>; chains: ChainTable; metrics: Pick<Metrics, 'storeRuns'> }
+type RunGauges = { store: Pick<Store, 'runs'>; chains: ChainTable; metrics: Pick<Metrics, 'storeRuns'> }
 
 /** What a store that does not answer had last is not shown: `almanac_problem` says why. */
-export async function measureRuns({ store, chains, metrics }: Measured): Promise<void> {
+export async function measureRuns({ store, chains, metrics }: RunGauges): Promise<void> {
   const found = await storeRuns(store).catch(() => [])
   const { runs, records, mergingRecords } = metrics.storeRuns
   for (const gauge of [runs, records, mergingRecords]) gauge.reset()

@@ -1,8 +1,8 @@
 // The transfers of one token: its own, and the ERC-2309 ranges that cover it as one row each. No completeness here.
-import type { Position } from '../model.ts'
+import { comparePositions, type Position } from '../model.ts'
 import type { IndexReader } from '../store/index-reader.ts'
 import { idCountOf, layOut, newLayout } from '../store/transfer-payload.ts'
-import { type AnswerRows, answerRows, isSameLog, positionOf, type RowRun } from './answer-rows.ts'
+import { type AnswerRows, answerRows, positionOf, type RowRun } from './answer-rows.ts'
 import type { PageCursor } from './cursor.ts'
 import { coveringRanges, findPlaces, type Token, tokenTransfers, visitAll } from './index-places.ts'
 import { type MixedRows, mixedRows } from './mixed-rows.ts'
@@ -48,7 +48,7 @@ function rowsOfRanges(stored: AnswerRows['stored'], places: readonly TokenPlace[
   for (let row = 0, payloadAt = 0; row < stored.length && runs.length < limit; row++) {
     layOut(stored.payloads, payloadAt, layout)
     const position = positionOf(stored, row)
-    while (!isSame(places[next]!.stored, position)) next++
+    while (comparePositions(places[next]!.stored, position) !== 0) next++
     const { offset, shown } = places[next]!
     if (offset < idCountOf(stored.payloads.subarray(payloadAt, layout.end))) {
       runs.push({ row, payloadAt, firstId: offset, count: 1, step: 1 })
@@ -59,15 +59,6 @@ function rowsOfRanges(stored: AnswerRows['stored'], places: readonly TokenPlace[
   return { stored, length: runs.length, runs, more: stored.length > limit, last, withinRange: false }
 }
 
-function isSame(a: Position, b: Position): boolean {
-  return isSameLog(a, b) && a.batchIndex === b.batchIndex
-}
-
 function compare(a: Position, b: Position, order: 'asc' | 'desc'): number {
-  const ascending =
-    a.block - b.block ||
-    a.transactionIndex - b.transactionIndex ||
-    a.logIndex - b.logIndex ||
-    a.batchIndex - b.batchIndex
-  return order === 'asc' ? ascending : -ascending
+  return order === 'asc' ? comparePositions(a, b) : comparePositions(b, a)
 }

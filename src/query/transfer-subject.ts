@@ -17,12 +17,12 @@ export type TransferSubject =
   | { list: 'block-transfers'; block: number | Hash }
   | { list: 'transfers' }
 
-type Carried = Pick<PageCursor, 'list' | 'subject' | 'filter'>
+type CursorSubject = Pick<PageCursor, 'list' | 'subject' | 'filter'>
 
 const idDigits = 64
 const numberDigits = 14
 
-export function carriedSubject(subject: TransferSubject): Carried {
+export function carriedSubject(subject: TransferSubject): CursorSubject {
   switch (subject.list) {
     case 'wallet-transfers':
       return { list: subject.list, subject: subject.wallet.slice(2), filter: carriedFilter(subject) }

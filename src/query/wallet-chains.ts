@@ -4,7 +4,7 @@ import { weakestEvidence, weakestOf } from '../coverage.ts'
 import type { ActivityRow, Address, CoveredInterval, Evidence, Interval } from '../model.ts'
 import { activityGaps } from '../store/activity-gaps.ts'
 import type { Store } from '../store/store.ts'
-import type { Freshen, IndexingKey } from './freshen.ts'
+import type { FreshenOptions } from './freshen.ts'
 
 export type WalletChainsQuestion = {
   wallet: Address
@@ -21,8 +21,6 @@ export type WalletChainsAnswer = {
   /** The weakest of the chains considered; undefined where one is incomplete. */
   evidence: Evidence | undefined
 }
-
-export type WalletChainsOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
 
 type IndexedChains = {
   revision: number
@@ -45,7 +43,7 @@ export class WalletChains {
     this.#configured = new Set(table.configured)
   }
 
-  async answer(question: WalletChainsQuestion, options: WalletChainsOptions): Promise<WalletChainsAnswer> {
+  async answer(question: WalletChainsQuestion, options: FreshenOptions): Promise<WalletChainsAnswer> {
     // Completeness is read before activity: a commit in between can only make the answer claim less than it holds.
     let { indexed, complete } = await this.#indexedChains()
     const considered =

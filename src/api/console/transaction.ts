@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { parseHash, shownEvidence } from '../../model.ts'
 import { blockFacts } from '../../query/lookups/block-facts.ts'
-import { type FoundTransaction, findTransaction, notInBlock } from '../../query/lookups/transaction.ts'
+import { findTransaction, notInBlock, type TransactionAnswer } from '../../query/lookups/transaction.ts'
 import { AdmissionQueue } from '../admission-queue.ts'
 import { jsonAnswer } from '../answer.ts'
 import { askNode, nodeQuestions } from '../explain.ts'
@@ -53,7 +53,7 @@ export const transaction: RouteParts = {
 
 type Around = { block: Awaited<ReturnType<typeof blockFacts>>; labels: ReadonlyMap<string, string> }
 
-function shown({ node, more }: FoundTransaction, { block, labels }: Around) {
+function shown({ node, more }: TransactionAnswer, { block, labels }: Around) {
   const { from, to, created } = node
   return {
     ...{ block: node.block, block_hash: block.hash ?? null, transaction_index: node.transactionIndex },
@@ -70,7 +70,7 @@ function shown({ node, more }: FoundTransaction, { block, labels }: Around) {
 }
 
 /** As the operations show transfers. */
-function transfersOf({ rows, facts, labels }: FoundTransaction): unknown {
+function transfersOf({ rows, facts, labels }: TransactionAnswer): unknown {
   const shape = { format: 'decimal', dialect: 'live', withNames: true, head: '[', tail: ']' } as const
   const { bytes, release } = writeMixedTransfers({ rows, facts, labels, ...shape })
   const text = bytes.toString()

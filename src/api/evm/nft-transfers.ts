@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Chain, ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
 import type { Address } from '../../model.ts'
-import type { AskedBounds } from '../../query/block-bounds.ts'
+import type { BoundsQuestion } from '../../query/block-bounds.ts'
 import { type CursorSigner, firstPage } from '../../query/cursor.ts'
 import type { FreshenOptions } from '../../query/freshen.ts'
 import { NftTransfers, type TransfersAnswer, type TransfersQuestion, transferReads } from '../../query/nft-transfers.ts'
@@ -131,7 +131,7 @@ export function transferParameters(
 export function askedBounds(
   query: QueryText,
   parameters: Pick<ReturnType<typeof transferParameters>, 'fromBlock' | 'toBlock' | 'fromDate' | 'toDate'>,
-): AskedBounds {
+): BoundsQuestion {
   const fromBlock = query.optional(parameters.fromBlock)
   const toBlock = query.optional(parameters.toBlock)
   const fromDate = fromBlock === undefined ? query.optional(parameters.fromDate) : undefined

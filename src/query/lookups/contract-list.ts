@@ -50,7 +50,7 @@ export type ContractPage = {
   suggested: { address: Address; label: string | undefined }[]
 }
 
-type Found = { addresses: Address[]; after: string | undefined }
+type AddressPage = { addresses: Address[]; after: string | undefined }
 
 /** Bounds of one request: a page may then be short and still name the next one. */
 const searchedMax = 20_000
@@ -89,7 +89,7 @@ export class ContractList {
     return addresses.map(address => ({ address, label: labels.get(address) }))
   }
 
-  #find(question: ContractQuestion): Promise<Found> {
+  #find(question: ContractQuestion): Promise<AddressPage> {
     const { search = '', order } = question
     if (/^0x[0-9a-f]*$/i.test(search)) return this.#byAddress(question, search.toLowerCase())
     if (search !== '') return this.#byName(question, search.toLowerCase())
@@ -97,7 +97,7 @@ export class ContractList {
     return order === 'address' ? this.#byAddress(question, '0x') : this.#byTransfers(question)
   }
 
-  async #byAddress({ chain, after, limit }: ContractQuestion, prefix: string): Promise<Found> {
+  async #byAddress({ chain, after, limit }: ContractQuestion, prefix: string): Promise<AddressPage> {
     if (prefix.length > zeroAddress.length) return { addresses: [], after: undefined }
     const from = after === undefined ? beforePrefix(prefix) : readAddress(after)
     // One more than requested shows whether there are more.
@@ -106,7 +106,7 @@ export class ContractList {
     return { addresses: matching.slice(0, limit), after: matching.length > limit ? matching[limit - 1] : undefined }
   }
 
-  async #byTransfers(question: ContractQuestion): Promise<Found> {
+  async #byTransfers(question: ContractQuestion): Promise<AddressPage> {
     const { chain, after } = question
     const isMany = after?.startsWith('unranked-') || (await this.#isRanked(chain, exactMax))
     const all = isMany ? [] : await this.#store.contractsOf(chain, undefined, exactMax + 1)
@@ -118,7 +118,7 @@ export class ContractList {
   }
 
   /** Few are counted, so that their order is that of now. */
-  async #byCount({ chain, after, limit }: ContractQuestion, all: readonly Address[]): Promise<Found> {
+  async #byCount({ chain, after, limit }: ContractQuestion, all: readonly Address[]): Promise<AddressPage> {
     const from = readRank(after)
     const counted = await Promise.all(
       all.map(async contract => ({ contract, transfers: await this.#store.transferCount({ chain, contract }) })),
@@ -129,7 +129,7 @@ export class ContractList {
   }
 
   /** Contracts without facts, which are new, come last. */
-  async #byRank(question: ContractQuestion): Promise<Found> {
+  async #byRank(question: ContractQuestion): Promise<AddressPage> {
     const { chain, after, limit } = question
     const unrankedAfter = /^unranked-(.*)$/.exec(after ?? '')?.[1]
     const ranked =
@@ -148,7 +148,7 @@ export class ContractList {
   }
 
   /** The busiest first, so that what is known is found before what imitates it. */
-  async #byName({ chain, after, limit }: ContractQuestion, text: string): Promise<Found> {
+  async #byName({ chain, after, limit }: ContractQuestion, text: string): Promise<AddressPage> {
     const pace = new Pace()
     const addresses: Address[] = []
     let walked = readRank(after)
@@ -169,7 +169,7 @@ export class ContractList {
   }
 
   /** Walks transfers from the newest on: a contract stands where its newest one is. */
-  async #byActivity({ chain, after, limit }: ContractQuestion): Promise<Found> {
+  async #byActivity({ chain, after, limit }: ContractQuestion): Promise<AddressPage> {
     const indexes = this.#store.indexes
     const state = await indexes.rowState(chain)
     if (!keptAndFilled(state.indexes).filled.has('by_block')) throw noBlockIndex()

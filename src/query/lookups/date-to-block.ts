@@ -48,10 +48,10 @@ async function findBlock(reader: Reader, { chain, seconds }: Moment, askBlock?: 
   return { block, parentHash, exact }
 }
 
-type Known = { head: Block; before: Block | undefined; after: Block }
+type Surroundings = { head: Block; before: Block | undefined; after: Block }
 
 /** The known blocks around a moment: `before` is the last one at or before it. */
-async function knownAround(reader: Reader, { chain, seconds }: Moment): Promise<Known> {
+async function knownAround(reader: Reader, { chain, seconds }: Moment): Promise<Surroundings> {
   const head = (await reader.chainState(chain))?.head
   if (head === undefined) throw noBlockKnown()
   if (head.timestamp <= seconds) return { head, before: head, after: head }

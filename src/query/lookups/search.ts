@@ -27,14 +27,14 @@ const nameLengthMax = 64
 const nodeWaitMs = 1_500
 
 export type SearchResult =
-  | FoundContract
+  | ContractResult
   | { type: 'wallet'; address: string; label: string | null; chains: string[] }
   | { type: 'account'; network: SolanaNetwork; address: string }
   | { type: 'block'; chain: string; number: number; hash: string | null }
   | { type: 'transaction'; chain: string; hash: string; block: number | null }
 
 /** Of NFTs, or an ERC-20 token. */
-type FoundContract = { type: 'contract' | 'erc20'; chain: string; address: string; transfers: number } & Names
+type ContractResult = { type: 'contract' | 'erc20'; chain: string; address: string; transfers: number } & Names
 type Names = {
   label: string | null
   name: string | null
@@ -77,7 +77,7 @@ export async function search(
   return { results: [...accounts, ...blocks, ...named.results], names: named.names }
 }
 
-type Known = SearchDependencies & {
+type SearchScope = SearchDependencies & {
   /** Configured, or stored when they were. */
   held: readonly Chain[]
 }
@@ -88,7 +88,7 @@ async function heldChains({ store, table, chains }: SearchDependencies): Promise
   return [...chains, ...others.filter((_, at) => states[at] !== undefined)]
 }
 
-async function byAddress(address: Address, dependencies: Known): Promise<SearchResult[]> {
+async function byAddress(address: Address, dependencies: SearchScope): Promise<SearchResult[]> {
   const { store, held: chains } = dependencies
   const [activity, contracts, labels] = await Promise.all([
     store.activityOf(address),
@@ -107,10 +107,10 @@ async function byAddress(address: Address, dependencies: Known): Promise<SearchR
   return [...contracts.flat(), { type: 'wallet', address, label, chains: known }]
 }
 
-type Place = Pick<Chain, 'id' | 'name'>
+type ChainName = Pick<Chain, 'id' | 'name'>
 
 /** What is stored of an address as a contract of NFTs, and as a token. */
-async function contractsOn(chain: Place, address: Address, dependencies: Known): Promise<FoundContract[]> {
+async function contractsOn(chain: ChainName, address: Address, dependencies: SearchScope): Promise<ContractResult[]> {
   const [nft, token] = await Promise.all(
     (['nft', 'erc20'] as const).map(ledger => contractOn({ ...chain, ledger }, address, dependencies)),
   )
@@ -120,10 +120,10 @@ async function contractsOn(chain: Place, address: Address, dependencies: Known):
 
 /** Undefined where nothing is stored of such a contract. */
 async function contractOn(
-  { id, name: chain, ledger }: Place & { ledger: Ledger },
+  { id, name: chain, ledger }: ChainName & { ledger: Ledger },
   address: Address,
-  { store, contracts }: Known,
-): Promise<FoundContract | undefined> {
+  { store, contracts }: SearchScope,
+): Promise<ContractResult | undefined> {
   const kept = ledgerId(id, ledger)
   const [transfers, facts, labels] = await Promise.all([
     store.transferCount({ chain: kept, contract: address }),
@@ -172,7 +172,7 @@ async function blockOfTransaction(
   return node === 'not asked' ? null : node?.block
 }
 
-async function byNumber(text: string, { store, held: chains }: Known): Promise<SearchResult[]> {
+async function byNumber(text: string, { store, held: chains }: SearchScope): Promise<SearchResult[]> {
   // People copy numbers with separators, and say of what they are.
   const digits = text.replace(/^(block\s+)?#?/i, '').replaceAll(/[,_\s]/g, '')
   if (!/^\d{1,12}$/.test(digits)) return []
@@ -186,7 +186,7 @@ async function byNumber(text: string, { store, held: chains }: Known): Promise<S
   return (await Promise.all(blocks)).flat()
 }
 
-async function byName(whole: string, dependencies: Known): Promise<SearchAnswer> {
+async function byName(whole: string, dependencies: SearchScope): Promise<SearchAnswer> {
   const text = whole.slice(0, nameLengthMax)
   const found = await named({ text, limit: namedReadMax, fits: name => has(name, text) }, dependencies)
   if (found.results.length > 0 || text.length < mistypedMin || found.names !== 'anywhere') return found
@@ -199,10 +199,10 @@ async function byName(whole: string, dependencies: Known): Promise<SearchAnswer>
   return { ...found, results: unique(near).slice(0, namedMax) }
 }
 
-type Wanted = { text: string; limit: number; fits: (name: string | undefined) => boolean }
+type NameSearch = { text: string; limit: number; fits: (name: string | undefined) => boolean }
 
 /** Those whose names have the text, and fit. */
-async function named({ text, limit, fits }: Wanted, dependencies: Known): Promise<SearchAnswer> {
+async function named({ text, limit, fits }: NameSearch, dependencies: SearchScope): Promise<SearchAnswer> {
   const { store, table } = dependencies
   const question = { text, limit, readMax: namesReadMax }
   const { contracts, labels, anywhere } = await store.named(question)
@@ -228,7 +228,7 @@ async function named({ text, limit, fits }: Wanted, dependencies: Known): Promis
 }
 
 /** A labelled address is shown as its contracts, or as a wallet if it is not a contract. */
-async function byLabel({ chain, address, label }: RankedLabel, dependencies: Known) {
+async function byLabel({ chain, address, label }: RankedLabel, dependencies: SearchScope) {
   const asked = dependencies.held.filter(({ id }) => chain === undefined || id === chain)
   const contracts = (await Promise.all(asked.map(each => contractsOn(each, address, dependencies)))).flat()
   if (contracts.length > 0) return contracts.map((contract): SearchResult => ({ ...contract, label }))

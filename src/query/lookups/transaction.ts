@@ -16,7 +16,7 @@ import type { FactsByContract, ShownContracts } from '../shown-contracts.ts'
 const emittersMax = 200
 export const transfersMax = 500
 
-export type FoundTransaction = {
+export type TransactionAnswer = {
   node: NodeTransaction
   rows: MixedRows
   facts: FactsByContract
@@ -26,9 +26,9 @@ export type FoundTransaction = {
 }
 
 type Parts = { store: Store; labels: KnownLabels; contracts: ShownContracts }
-type Asked = { chain: { id: ChainId; name: string }; hash: Hash }
+type TransactionQuestion = { chain: { id: ChainId; name: string }; hash: Hash }
 
-export async function findTransaction(parts: Parts, { chain, hash }: Asked, node: NodeAnswer) {
+export async function findTransaction(parts: Parts, { chain, hash }: TransactionQuestion, node: NodeAnswer) {
   if (node === 'not asked')
     throw new AlmanacError(
       'not_configured',
@@ -42,7 +42,7 @@ async function withTransfers(
   { store, labels, contracts }: Parts,
   { chain, hash }: { chain: ChainId; hash: Hash },
   node: NodeTransaction,
-): Promise<FoundTransaction> {
+): Promise<TransactionAnswer> {
   const places: ContractPlace[] = []
   for (const contract of node.emitters.slice(0, emittersMax)) {
     if (places.length > transfersMax) break
