@@ -32,6 +32,7 @@ const stepsPerRun = 24
 const stepsPerRest = 4
 const leaseMs = 200
 const hourMs = 3_600_000
+const minuteMs = 60_000
 
 let server: ReceiverServer
 let folder: string
@@ -118,8 +119,9 @@ async function listen(trial: Trial, seed: number): Promise<Listening[]> {
 /** Every receiver is well, and what failed is tried again: then each has what the store has. */
 async function rest(listeners: readonly Listening[], clock: { aheadMs: number }): Promise<void> {
   for (const { receiver } of listeners) receiver.behaviour = 'ok'
-  clock.aheadMs += hourMs
   const differing = () => {
+    // An attempt that failed just now is due again too.
+    clock.aheadMs += minuteMs
     const pairs = listeners.map(({ kept, receiver }) => [receiver.path, ...kept.hasAndIs()] as const)
     return pairs.find(([, has, is]) => JSON.stringify(has) !== JSON.stringify(is))
   }
