@@ -122,6 +122,7 @@ async function rest(listeners: readonly Listening[], clock: { aheadMs: number })
   const differing = () => {
     // An attempt that failed just now is due again too.
     clock.aheadMs += minuteMs
+    expect(server.failures).toEqual([])
     const pairs = listeners.map(({ kept, receiver }) => [receiver.path, ...kept.hasAndIs()] as const)
     return pairs.find(([, has, is]) => JSON.stringify(has) !== JSON.stringify(is))
   }

@@ -60,6 +60,7 @@ type Held = {
   storedAtMs: number
   followedAtMs: number
   lookedAtMs: number
+  notBeforeMs: number
 }
 
 export class WebhookSender {
@@ -118,11 +119,12 @@ export class WebhookSender {
         this.#throttle.say('pass', repeated =>
           this.#parts.log.warn({ err: error, repeated }, 'Webhooks not looked at; trying again'),
         )
+        // One that could not be renewed in time may be that of another process by now.
+        if (performance.now() - renewedMs >= this.#leaseMs) {
+          await this.#letGo()
+          lease = undefined
+        }
         await pause(1_000, signal)
-      }
-      if (performance.now() - renewedMs >= this.#leaseMs) {
-        await this.#letGo()
-        lease = undefined
       }
       // At most half of the time: the rest is for what is being sent, and for others on a busy machine.
       const wait = lease === undefined ? this.#leaseMs / renewalsPerLease : performance.now() - startedMs
@@ -157,7 +159,7 @@ export class WebhookSender {
         // One that is being sent goes on being busy.
         if (known !== undefined) Object.assign(known, fresh)
         else {
-          const times = { storedAtMs: 0, followedAtMs: 0, lookedAtMs: 0 }
+          const times = { storedAtMs: 0, followedAtMs: 0, lookedAtMs: 0, notBeforeMs: 0 }
           this.#held.set(stored.webhook.id, { ...fresh, ...times, isBusy: false })
         }
       }
@@ -181,9 +183,9 @@ export class WebhookSender {
     await Promise.all(Array.from({ length: looksAtOnce }, look))
   }
 
-  #isReady({ stored, isBusy, quietAt }: Held, revision: number): boolean {
+  #isReady({ stored, isBusy, quietAt, notBeforeMs }: Held, revision: number): boolean {
     const { webhook, progress } = stored
-    if (isBusy || webhook.paused || progress.stopped || !this.#keys.has(webhook.keyId)) return false
+    if (isBusy || notBeforeMs > performance.now() || webhook.paused || progress.stopped || !this.#keys.has(webhook.keyId)) return false
     if (progress.nextAttemptAt !== undefined) return progress.nextAttemptAt <= this.#nowMs()
     return quietAt !== revision
   }
@@ -226,7 +228,7 @@ export class WebhookSender {
     } catch (error) {
       this.#failed(error)
       // What cannot be read now is not tried again at once.
-      held.quietAt = revision
+      held.notBeforeMs = performance.now() + loadEveryMs
     } finally {
       if (!isSent) {
         place.free()
@@ -240,7 +242,9 @@ export class WebhookSender {
   #goOn(held: Held, progress: WebhookProgress, quietAt: number | undefined): void {
     const nowMs = this.#nowMs()
     const isCaughtUp = quietAt !== undefined && progress.behindSince !== undefined
-    const next = isCaughtUp ? { ...progress, behindSince: undefined } : progress
+    // What failed went with its branch.
+    const settled = { ...progress, attempts: 0, failingSince: undefined, nextAttemptAt: undefined, reason: undefined }
+    const next = isCaughtUp ? { ...settled, behindSince: undefined } : settled
     held.quietAt = quietAt
     const isMoved = next.position !== held.stored.progress.position
     held.stored = { webhook: held.stored.webhook, progress: next }
