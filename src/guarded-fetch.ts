@@ -139,6 +139,7 @@ async function exchange(
   }, rules.headersTimeoutMs)
   let pinned: PinnedClient | undefined
   try {
+    signal.throwIfAborted()
     const addresses = await untilAborted(addressesOf(url, rules, signal), signal)
     pinned = pinnedClient(url, addresses)
     const asked = pinned.client.request({

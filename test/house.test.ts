@@ -17,7 +17,7 @@ const roots = ['src', 'web/src', 'sandbox/src'].filter(folder => existsSync(join
 const linesMax = 85_000
 const linesP90Max = 300
 const commentWidthMax = 120
-const storeMethodsMax = 80
+const storeMethodsMax = 82
 
 /** The sources below a folder, tests and generated files aside, with their lines. */
 function sourcesBelow(folder: string): { path: string; lines: number }[] {

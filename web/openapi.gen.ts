@@ -1085,6 +1085,7 @@ export interface components {
         evidence?: "hash" | "gateway";
         /** @description Of what lies elsewhere: links of this service, which need no key. All three are the picture as it is. */
         media_collection?: {
+          /** @description For small boxes. */
           low: {
             /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
             url: string;
@@ -1093,6 +1094,7 @@ export interface components {
             /** @description In pixels; 0 where it is not known. */
             height: number;
           };
+          /** @description For usual boxes. */
           medium: {
             /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
             url: string;
@@ -1101,6 +1103,7 @@ export interface components {
             /** @description In pixels; 0 where it is not known. */
             height: number;
           };
+          /** @description For large boxes. */
           high: {
             /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
             url: string;
@@ -2766,6 +2769,7 @@ export interface components {
         evidence?: "hash" | "gateway";
         /** @description Of what lies elsewhere: links of this service, which need no key. All three are the picture as it is. */
         media_collection?: {
+          /** @description For small boxes. */
           low: {
             /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
             url: string;
@@ -2774,6 +2778,7 @@ export interface components {
             /** @description In pixels; 0 where it is not known. */
             height: number;
           };
+          /** @description For usual boxes. */
           medium: {
             /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
             url: string;
@@ -2782,6 +2787,7 @@ export interface components {
             /** @description In pixels; 0 where it is not known. */
             height: number;
           };
+          /** @description For large boxes. */
           high: {
             /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
             url: string;
@@ -2893,6 +2899,7 @@ export interface components {
         evidence?: "hash" | "gateway";
         /** @description Of what lies elsewhere: links of this service, which need no key. All three are the picture as it is. */
         media_collection?: {
+          /** @description For small boxes. */
           low: {
             /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
             url: string;
@@ -2901,6 +2908,7 @@ export interface components {
             /** @description In pixels; 0 where it is not known. */
             height: number;
           };
+          /** @description For usual boxes. */
           medium: {
             /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
             url: string;
@@ -2909,6 +2917,7 @@ export interface components {
             /** @description In pixels; 0 where it is not known. */
             height: number;
           };
+          /** @description For large boxes. */
           high: {
             /** @description A link that works for at least 12 hours; the picture is fetched when it is first opened. */
             url: string;
@@ -3165,7 +3174,9 @@ export interface components {
       animationUrl?: string | number | boolean | null;
       /** @description Its traits. */
       attributes?: ({
+          /** @description Which trait. */
           traitType: string | number | boolean | null;
+          /** @description Its value. */
           value: string | number | boolean | null;
         })[];
       /**

@@ -167,7 +167,11 @@ const media = z.object({
   bytes: z.int().optional().describe('Size of what was fetched.'),
   evidence: evidence.optional(),
   media_collection: z
-    .object({ low: mediaItem, medium: mediaItem, high: mediaItem })
+    .object({
+      low: mediaItem.describe('For small boxes.'),
+      medium: mediaItem.describe('For usual boxes.'),
+      high: mediaItem.describe('For large boxes.'),
+    })
     .optional()
     .describe('Of what lies elsewhere: links of this service, which need no key. All three are the picture as it is.'),
 })
@@ -443,7 +447,7 @@ export const solanaNftMetadata = z.object({
   externalUrl: plainValue.optional().describe('A page about it.'),
   animationUrl: plainValue.optional().describe('Where its film or sound is.'),
   attributes: z
-    .array(z.object({ traitType: plainValue, value: plainValue }))
+    .array(z.object({ traitType: plainValue.describe('Which trait.'), value: plainValue.describe('Its value.') }))
     .optional()
     .describe('Its traits.'),
   metadataEvidence: evidence.optional(),

@@ -163,7 +163,7 @@ chains:
 
 describe('what is refused, and in which words', () => {
   const settings =
-    'listen, solana_listen, store, store_read, dialect, ops_open, chains, solana, limits, changes, webhooks, cors and log'
+    'listen, solana_listen, store, store_read, dialect, ops_open, chains, solana, limits, changes, webhooks, metadata, cors and log'
   test.each<[text: string, message: string]>([
     ['lisen: :80', 'almanac.yaml:1:1: unknown key lisen.\nTry:   did you mean listen?'],
     [

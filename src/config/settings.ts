@@ -42,6 +42,12 @@ function oneOrMore<Item extends z.ZodType>(item: Item) {
   return z.preprocess(value => (value === undefined || Array.isArray(value) ? value : [value]), z.array(item).min(1))
 }
 
+/** The same, where none is the default. */
+function anyNumber<Item extends z.ZodType>(item: Item) {
+  const one = (value: unknown) => (value === undefined || Array.isArray(value) ? value : [value])
+  return z.preprocess(one, z.array(item)).default([])
+}
+
 /** The file spells settings in snake_case, the code in camelCase: this is where one becomes the other. */
 function section<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape).transform(camelKeys)
@@ -381,20 +387,20 @@ export const settingsSchema = section({
     }),
   }),
   metadata: optionalSection({
-    ipfs: setting(oneOrMore(httpUrl).default([]), {
+    ipfs: setting(anyNumber(httpUrl), {
       about:
         'Gateways to fetch `ipfs://` and links to IPFS from, in the order in which they are asked. Your own node may be on a private address. Unset: none.',
       accepts: 'an http:// or https:// URL such as https://ipfs.example, or a list of them',
     }),
-    ipns: setting(oneOrMore(httpUrl).default([]), {
+    ipns: setting(anyNumber(httpUrl), {
       about: 'Gateways to fetch `ipns://` from. Unset: none.',
       accepts: 'an http:// or https:// URL, or a list of them',
     }),
-    ar: setting(oneOrMore(httpUrl).default([]), {
+    ar: setting(anyNumber(httpUrl), {
       about: 'Gateways to fetch `ar://` from. Unset: none.',
       accepts: 'an http:// or https:// URL such as https://arweave.net, or a list of them',
     }),
-    https: setting(oneOrMore(z.string().regex(/^(any|(\*\.)?[a-z\d-]+(\.[a-z\d-]+)+)$/)).default([]), {
+    https: setting(anyNumber(z.string().regex(/^(any|(\*\.)?[a-z\d-]+(\.[a-z\d-]+)+)$/)), {
       about:
         'Web servers to fetch metadata and pictures from, by the names of their hosts. Only public addresses over TLS are asked. Unset: none.',
       accepts: '`any`, a name such as metadata.example or *.example, or a list of names',

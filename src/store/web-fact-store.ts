@@ -1,5 +1,5 @@
-// What web servers and gateways said of the addresses in token URIs and metadata: a bounded copy, which is fetched again
-// where it is lost.
+// What web servers and gateways said of the addresses in token URIs and metadata: a bounded copy, which is fetched
+// again where it is lost.
 
 export type WebFactStatus = 'success' | 'host_unavailable' | 'temporarily_unavailable' | 'unsupported_media'
 

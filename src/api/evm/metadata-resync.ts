@@ -4,7 +4,7 @@ import type { TokenDetails } from '../../query/metadata/token-uris.ts'
 import { readyAnswer } from '../answer.ts'
 import { chainErrors, inPath, inQuery, jsonSuccess } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform } from '../operation.ts'
-import { choiceParameter, dialectOf, QueryText, readParameter } from '../params.ts'
+import { choiceParameter, dialectOf, exampleContract, QueryText, readParameter } from '../params.ts'
 import type { RouteParts } from '../responder.ts'
 import { holdingParameters } from './holding-parameters.ts'
 import { holdingsOptions } from './holdings-context.ts'
@@ -37,8 +37,7 @@ export const metadataResync: RouteParts = {
           const options = holdingsOptions(context, request, admission)
           const { rows } = await context.holdings.nfts({ chain: id, tokens: [token] }, options)
           const row = rows[0]
-          if (row === undefined)
-            throw new AlmanacError('not_found', `No NFT of ${token.contract} with the id ${token.tokenId} has an owner`)
+          if (row === undefined) throw ownerless(token.contract, token.tokenId)
           const shown = { ...token, standard: row.standard }
           const asked = { what, key: admission.key, waitMs: freshenWaitMsOf(request, context.settings) }
           const again = () => context.tokenUris.again(id, shown, asked)
@@ -73,8 +72,13 @@ export const metadataResync: RouteParts = {
         202: jsonSuccess('MetadataResync', 'It is being read again.', {}),
       },
       errors: [...chainErrors, 'list_too_large', 'not_found'],
+      failures: [ownerless(exampleContract, 6955n)],
     }
   },
+}
+
+function ownerless(contract: string, tokenId: bigint): AlmanacError {
+  return new AlmanacError('not_found', `No NFT of ${contract} with the id ${tokenId} has an owner`)
 }
 
 function isUpdated({ metadata, web }: TokenDetails): boolean {

@@ -231,7 +231,7 @@ export class WebReader implements WebFacts {
     return { status }
   }
 
-  /** Block by block, each checked against its hash. Undefined where no gateway sends blocks, or one is of another kind. */
+  /** Block by block, each checked against its hash. Undefined where no gateway sends one, or it is of another kind. */
   async #checked(address: WebAddress, root: ContentId, turn: Turn): Promise<Buffer<ArrayBuffer> | undefined> {
     const state = { blocksLeft: blocksMax, bytesLeft: turn.bytesMax + foldersBytesMax, turn }
     try {

@@ -119,7 +119,7 @@ const fileWaitMs = 1_000
 
 /** What the metadata file says, where the operator permits fetching it. */
 async function fileOf({ web, queue }: Context, { metaplex }: MintFacts, key: IndexingKey) {
-  const address = metaplex === null ? undefined : webAddressOf(plainName(metaplex.uri))
+  const address = metaplex === null ? undefined : webAddressOf(metaplex.uri.replaceAll('\0', ''))
   if (web === undefined || address === undefined || !web.mayAsk(address)) return undefined
   const wait = (waiting: () => Promise<unknown>) => queue.withoutSlot(waiting)
   const fact = await factFromWeb(web, address, { purpose: 'metadata', key, waitMs: fileWaitMs, wait })

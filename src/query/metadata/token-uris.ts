@@ -1,5 +1,5 @@
 // The URIs and metadata of the tokens that an answer shows: at once where they are known, and read for later answers
-// where they are not. No request waits long for a node or a host, and hosts are asked only where the operator permits it.
+// where they are not. No request waits long for a node or a host, and only hosts that the operator permits are asked.
 import { within } from '../../abort.ts'
 import type { Address, ChainId, ShownToken } from '../../model.ts'
 import type { TokenKey, TokenUri, TokenUriStore } from '../../store/annotation-store.ts'

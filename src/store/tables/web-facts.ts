@@ -19,14 +19,17 @@ export function webFactStore(engine: Engine): WebFactStore {
     yield* put('web_facts', [{ ...fact, read_at: readAtMs, content: content ?? null }])
     bytes += fact.size + rowBytes
     if (writes++ % writesPerSum !== 0 && bytes <= bytesMax) return
-    let [size, count] = (yield* row(sum))! as [number, number]
-    bytes = size + count * rowBytes
+    let count = yield* measure()
     while (bytes > bytesMax && count > 1) {
-      const gone = yield* run(drop, fact.name, Math.max(1, Math.ceil(count / 16)))
-      if (gone === 0) break
-      ;[size, count] = (yield* row(sum))! as [number, number]
-      bytes = size + count * rowBytes
+      if ((yield* run(drop, fact.name, Math.max(1, Math.ceil(count / 16)))) === 0) break
+      count = yield* measure()
     }
+  }
+  /** How many there are. */
+  function* measure(): Work<number> {
+    const [size, count] = (yield* row(sum))!.map(Number) as [number, number]
+    bytes = size + count * rowBytes
+    return count
   }
   return {
     webFacts: (names, contentBytesMax) =>
