@@ -489,7 +489,7 @@ walkConsole(walk => {
       await page.getByText(text).waitFor(patience)
     }
     const { collection, editions, deeds, silent, alice } = seeded
-    await show(`token/eth/${collection}/${readTokens[1]!.tokenId}`, 'nothing is fetched from the web')
+    await show(`token/eth/${collection}/${readTokens[1]!.tokenId}`, 'none was fetched from where it points')
     await page.getByText(readTokens[1]!.uri).waitFor(patience)
     await show(`token/eth/${collection}/3`, 'This token was burned: nobody holds it.')
     await page.getByRole('heading', { name: 'Collection #3' }).waitFor(patience)

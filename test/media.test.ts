@@ -205,11 +205,15 @@ inBrowser('the console shows pictures, and quiet boxes where there are none', { 
   try {
     const page = await browser.newPage()
     // As browsers measure it: what moved while nobody touched anything.
-    await page.addInitScript(`window.shifted = 0; new PerformanceObserver(list => {
-      for (const each of list.getEntries()) if (!each.hadRecentInput) window.shifted += each.value
+    await page.addInitScript(`window.shifted = 0; window.moved = []; new PerformanceObserver(list => {
+      for (const each of list.getEntries()) if (!each.hadRecentInput) {
+        window.shifted += each.value
+        window.moved.push(...each.sources.map(({ node }) => node?.outerHTML?.slice(0, 80) ?? node?.textContent?.slice(0, 80)))
+      }
     }).observe({ type: 'layout-shift', buffered: true })`)
     const shifted = async (): Promise<void> => {
-      expect(await page.evaluate<number>('window.shifted')).toBeLessThanOrEqual(0.02)
+      const moved = await page.evaluate<string>('JSON.stringify(window.moved)')
+      expect(await page.evaluate<number>('window.shifted'), moved).toBeLessThanOrEqual(0.02)
     }
     const to = async (path: string) => {
       await page.goto('about:blank')

@@ -51,6 +51,7 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
     cursors.cursor === undefined &&
     transfers.answered?.data.result.length === 0 &&
     isComplete(transfers.answered)
+  const isListed = transfers.answered !== undefined || transfers.problem !== undefined
   const marked = nft ?? row
   const name = nft?.name ?? row?.token_name ?? null
   useTitle(name ? `${name} #${shortText(tokenId, 6)}` : undefined, 'token')
@@ -123,8 +124,9 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
               >
                 {rows => <TransfersTable rows={rows} chain={chain} coming={3} />}
               </ListSection>
-              {nft?.contract_type === 'ERC1155' && <TokenHolders token={token} cursors={cursors} />}
-              {nft !== undefined && <TokenWords nft={nft} held={held} />}
+              {/* Below a list that has its length: what comes later would push these about. */}
+              {isListed && nft?.contract_type === 'ERC1155' && <TokenHolders token={token} cursors={cursors} />}
+              {isListed && nft !== undefined && <TokenWords nft={nft} held={held} />}
             </div>
             <div class="stack">
               <TokenLife {...token} isSingle={(nft ?? row)?.contract_type !== 'ERC1155'} />
@@ -251,10 +253,10 @@ function TokenWords({ nft: { token_uri: uri, last_token_uri_sync: readAt }, held
             <CopyButton text={uri} what="token URI" />
           </p>
           {held === undefined ? (
-            <p class="soft">The URI itself holds none that can be read, and nothing is fetched from the web.</p>
+            <p class="soft">The URI itself holds none that can be read, and none was fetched from where it points.</p>
           ) : (
             <details open>
-              <summary>What the URI holds</summary>
+              <summary>{isData ? 'What the URI holds' : 'What lies where it points'}</summary>
               <JsonView value={held} what="the metadata" />
             </details>
           )}
