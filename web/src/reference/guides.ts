@@ -22,11 +22,13 @@ const bySubject: Readonly<Record<string, Guide>> = {
   Keys: guide('keys-and-limits', 'Keys and limits'),
 }
 const balances = guide('balances', 'Native balances')
+const webhooks = guide('react-to-transfers', 'React to transfers')
 
 /** The fitting one first. */
 export function guidesOf({ subject, operation }: Entry): Guide[] {
   const isBalance = operation['x-scope'] === 'balances'
-  const first = isBalance ? balances : bySubject[subject]
+  const isWebhook = operation.path.startsWith('/webhooks')
+  const first = isBalance ? balances : isWebhook ? webhooks : bySubject[subject]
   const hasPages = (operation.parameters ?? []).some(({ name }) => name === 'cursor')
   return [...(first === undefined ? [] : [first]), ...(hasPages ? [pages] : [])]
 }
