@@ -264,10 +264,11 @@ function offered({ typed, keys, found, isAnswered, docs }: Wanted): Group[] {
   if (docs === undefined && isOperationMeant(typed)) return here
   const count = found?.data.results.length ?? 0
   const all = count > 5 ? [{ title: 'All', offers: [allResults(typed)] }] : []
-  // What only has it within a word comes last: `ens` is in OpenSea. Where the docs have nothing but like words, names do.
+  // What only has it within a word comes last: `ens` is in OpenSea. Where the docs have only like words, names do.
   const isNamed = ({ title }: Group) => title === 'Contracts' || title === 'Wallets and accounts'
   const isWithin = (group: Group) => isNamed(group) && !group.offers.some(hasWordOf(typed))
-  const within = /\d/.test(typed) || docs?.isClose === true ? [] : results.filter(isWithin)
+  const isUnsaid = docs !== undefined && !docs.groups.some(({ offers }) => offers.some(hasWordOf(typed)))
+  const within = /\d/.test(typed) || isUnsaid ? [] : results.filter(isWithin)
   const groups = [
     ...here.filter(({ title }) => title === 'Chains'),
     ...results.filter(group => !within.includes(group)),
@@ -285,7 +286,7 @@ function offered({ typed, keys, found, isAnswered, docs }: Wanted): Group[] {
 
 function hasWordOf(typed: string): (offer: Offer) => boolean {
   const word = wordsWith([typed])
-  return ({ title, note = '' }) => new RegExp(word.source, 'iu').test(`${title} ${note}`)
+  return ({ title, note = '', excerpt = '' }) => new RegExp(word.source, 'iu').test(`${title} ${note} ${excerpt}`)
 }
 
 function allResults(typed: string): Offer {
