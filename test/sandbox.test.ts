@@ -115,11 +115,16 @@ async function expectAnswer(line: string, answer: unknown): Promise<void> {
   expect(constantsOf(answered, known), line).toEqual(constantsOf(answer, known))
 }
 
-async function expectPrinted(line: string): Promise<void> {
-  const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', line], { cwd: checkout.directory })
+async function expectPrinted(program: string, ...parameters: readonly string[]): Promise<void> {
+  const { stdout, stderr } = await promisify(execFile)(program, parameters, { cwd: checkout.directory })
   expect([stdout, stderr]).toEqual([expect.stringMatching(/\w/), ''])
   expect(stdout).not.toMatch(/undefined|None|NaN/)
 }
+
+const typescriptFlags = ['--input-type=module-typescript', '--eval']
+
+/** Programs that wait for requests, and those that import a package, which are found by the directory. */
+const ownProcess = /createServer|HTTPServer|^import .* from '(?!node:)/m
 
 /** Runs programs in one process: most of the time of one for each would go into its start. */
 const runEach = {
@@ -259,15 +264,18 @@ describe('the sandbox', { timeout: startedWithinMs + 150_000 }, () => {
       const here = (text: string) => text.replaceAll('http://127.0.0.1:8080', url)
       const written = lines.map(here)
       if (answer !== undefined) await expectAnswer(written.join('\n'), answer)
-      else if (typescript !== undefined) await expectPrinted(written.join('\n'))
+      else if (typescript !== undefined) await expectPrinted('sh', '-euc', written.join('\n'))
       else await expectOwners(written)
       // The SDK takes a second of the processor to load; `test/clients` asks for every operation with it.
       if (sdk !== undefined) sdks++
       const asked = isRelease || sdks % 8 === 1 ? sdk : undefined
-      // It is started once for a process.
-      if (asked !== undefined) await expectEachPrints('typescript', [here(withInstalledSdk(asked))])
-      if (typescript !== undefined) programs.typescript.push(here(typescript))
-      if (python !== undefined) programs.python.push(here(python))
+      if (asked !== undefined) await expectPrinted(process.execPath, ...typescriptFlags, here(withInstalledSdk(asked)))
+      if (typescript !== undefined)
+        if (ownProcess.test(typescript)) await expectPrinted(process.execPath, ...typescriptFlags, here(typescript))
+        else programs.typescript.push(here(typescript))
+      if (python !== undefined)
+        if (!ownProcess.test(python)) programs.python.push(here(python))
+        else if (pythonPath !== undefined) await expectPrinted(pythonPath, '-c', here(python))
     }
     await expectEachPrints('typescript', programs.typescript)
     if (pythonPath !== undefined) await expectEachPrints('python', programs.python)
