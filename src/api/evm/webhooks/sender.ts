@@ -185,7 +185,14 @@ export class WebhookSender {
 
   #isReady({ stored, isBusy, quietAt, notBeforeMs }: Held, revision: number): boolean {
     const { webhook, progress } = stored
-    if (isBusy || notBeforeMs > performance.now() || webhook.paused || progress.stopped || !this.#keys.has(webhook.keyId)) return false
+    if (
+      isBusy ||
+      notBeforeMs > performance.now() ||
+      webhook.paused ||
+      progress.stopped ||
+      !this.#keys.has(webhook.keyId)
+    )
+      return false
     if (progress.nextAttemptAt !== undefined) return progress.nextAttemptAt <= this.#nowMs()
     return quietAt !== revision
   }
