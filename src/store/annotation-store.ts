@@ -143,7 +143,7 @@ export interface ContractFactsStore {
     after: Pick<RankedContract, 'contract' | 'transfers'> | undefined,
     limit: number,
   ): Promise<RankedContract[]>
-  /** Those with a symbol, of which upper and lower case of ASCII letters are one: those with the most transfers first. */
+  /** Those with a symbol, in upper or lower case of ASCII letters: those with the most transfers first. */
   contractsWithSymbol(chain: ChainId, symbol: string, limit: number): Promise<Address[]>
   /** The names of verified collections, their own and their labels: what an imitation would imitate. */
   verifiedNames(): Promise<string[]>

@@ -1,4 +1,4 @@
-// The tokens of a wallet with more transfers than one request looks at, request after request, while the chain moves on.
+// The tokens of a wallet with more transfers than one request looks at, request after request, as the chain moves on.
 import { expect, test } from 'vitest'
 import { defineChain } from '../../chains.ts'
 import type { Address, Hash } from '../../model.ts'

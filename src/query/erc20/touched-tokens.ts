@@ -1,5 +1,5 @@
-// Which tokens a wallet touched, by the index: the newest touched first. What was found in final blocks is kept, so that
-// a busy wallet is walked through once, by as many requests as that takes. It asks no node.
+// Which tokens a wallet touched, by the index: the newest touched first. What was found in final blocks is kept, so
+// that a busy wallet is walked through once, by as many requests as that takes. It asks no node.
 import { LRUCache } from 'lru-cache'
 import type { Chain } from '../../chains.ts'
 import { ledgerId } from '../../ledgers.ts'
