@@ -125,9 +125,9 @@ function Streams() {
   return (
     <section class="not-served" aria-label="Not served">
       <h2>Not served</h2>
-      <a href="/docs/faq.html#does-it-send-webhooks">
+      <a href="/docs/guides/react-to-transfers.html">
         <code>Streams</code>
-        <span class="soft">it sends no webhooks yet; follow new transfers instead</span>
+        <span class="soft">webhooks of Almanac's own take their place</span>
       </a>
     </section>
   )
