@@ -75,9 +75,6 @@ walkConsole(walk => {
     expect(await find(page, 'revoke')).toContain('pageKeys')
     const onwards = ['pageWhat is served, and what is not', 'pageDocsall pages, by subject']
     expect(await find(page, 'no such thing at all')).toEqual(onwards)
-    // A name with a typing error stands before what is like it in the docs.
-    await page.goto(`${walk.world.url}/#/explore`)
-    await expect.poll(async () => (await find(page, 'colection'))[0], patience).toMatch(/^contractCollection/)
   })
 
   thorough('search works by keyboard alone, goes to the right page and remembers it in this browser', async () => {
