@@ -25,7 +25,7 @@ import type { ApiRequest } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
 import type { ListStream } from '../streams/list-stream.ts'
 import { streamTypes } from '../streams/stream-form.ts'
-import { openCursor } from './cursor-parameter.ts'
+import { pageAsked } from './cursor-parameter.ts'
 import { carriedFilter, filterOf, type HoldingFilter, type KeyForm } from './holding-cursor.ts'
 import {
   documented,
@@ -205,8 +205,7 @@ class HoldingPages<Row, Key> {
     const chainId = (chain ?? this.#context.chains.usual).id
     const filter = readFilter(query, parameters, names)
     const isCounted = names.includes('disableTotal') && query.optional(parameters.disableTotal) === false
-    const text = query.optional(parameters.cursor)
-    const cursor: PageCursor = {
+    const first: PageCursor = {
       ...firstPage,
       ...{ list, subject, chain: chainId, filter: carriedFilter(filter) },
       format: (names.includes('format') && query.optional(parameters.format)) || 'decimal',
@@ -216,12 +215,10 @@ class HoldingPages<Row, Key> {
         ? await readAtBlock(query, parameters, this.#context, { chain: chainId, key })
         : undefined,
     }
-    // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
-    if (text === undefined) return { cursor, filter }
-    const carried = openCursor(this.#context.cursors, text, { list, subject, chain })
-    const countTotal = carried.countTotal && request.version === 'v2'
-    const limit = Math.min(carried.limit, this.#limitMax)
-    return { cursor: { ...carried, limit, countTotal }, filter: filterOf(carried.filter) }
+    const { cursors } = this.#context
+    const { version } = request
+    const cursor = pageAsked(first, { query, cursors, version, chain, limitMax: this.#limitMax })
+    return { cursor, filter: cursor === first ? filter : filterOf(cursor.filter) }
   }
 }
 

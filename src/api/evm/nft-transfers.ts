@@ -1,10 +1,9 @@
 // The NFT transfers operation over HTTP: parameters and cursors in, pages out. `query/nft-transfers.ts` has the rules.
 import { z } from 'zod'
-import type { Chain, ChainTable } from '../../chains.ts'
+import type { ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
-import type { Address } from '../../model.ts'
 import type { BoundsQuestion } from '../../query/block-bounds.ts'
-import { type CursorSigner, firstPage } from '../../query/cursor.ts'
+import { type CursorSigner, firstPage, type PageCursor } from '../../query/cursor.ts'
 import type { FreshenOptions } from '../../query/freshen.ts'
 import { NftTransfers, type TransfersAnswer, type TransfersQuestion, transferReads } from '../../query/nft-transfers.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
@@ -29,7 +28,7 @@ import type { ApiRequest, ApiVersion } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
 import { type ListStream, linesOf } from '../streams/list-stream.ts'
 import { asLines, pageTag, type TransferJson, transferColumns, writeTransfers } from '../transfer-json.ts'
-import { cursorParameter, openCursor } from './cursor-parameter.ts'
+import { cursorParameter, pageAsked } from './cursor-parameter.ts'
 import { deprecationHeaders, envelopeText } from './list-envelope.ts'
 
 const description =
@@ -213,36 +212,19 @@ class TransferPages {
     const parameters = this.#parameters
     const contract = readParameter(parameters.address, request.pathParameter('address'))
     const chain = query.optional(parameters.chain)
-    const cursor = query.optional(parameters.cursor)
-    const asked: TransfersQuestion = {
+    const { pageSizeMax } = this.#context.settings
+    const first: PageCursor = {
       ...firstPage,
       ...askedBounds(query, parameters),
       list: 'contract-transfers',
       subject: contract.slice(2),
-      contract,
       chain: (chain ?? this.#context.chains.usual).id,
       order: version !== 'v2' && query.optional(parameters.order) === 'ASC' ? 'asc' : 'desc',
       format: query.optional(parameters.format) ?? 'decimal',
-      limit: query.optional(parameters.limit) ?? this.#context.settings.pageSizeMax,
+      limit: query.optional(parameters.limit) ?? pageSizeMax,
       countTotal: version === 'v2' && query.optional(parameters.disableTotal) === false,
     }
-    // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
-    return cursor === undefined ? asked : this.#continued(cursor, { contract, chain, version, cursors })
-  }
-
-  #continued(
-    text: string,
-    given: { contract: Address; chain: Chain | undefined; version: ApiVersion; cursors: CursorSigner },
-  ): TransfersQuestion {
-    const { contract, chain, cursors } = given
-    const list = { list: 'contract-transfers', subject: contract.slice(2), chain } as const
-    const cursor = openCursor(cursors, text, list)
-    return {
-      ...cursor,
-      contract,
-      limit: Math.min(cursor.limit, this.#context.settings.pageSizeMax),
-      countTotal: cursor.countTotal && given.version === 'v2',
-    }
+    return { ...pageAsked(first, { query, cursors, version, chain, limitMax: pageSizeMax }), contract }
   }
 }
 

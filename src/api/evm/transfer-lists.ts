@@ -2,7 +2,7 @@
 // in `query/index-transfers.ts`.
 import type { ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
-import { type CursorSigner, firstPage } from '../../query/cursor.ts'
+import { type CursorSigner, firstPage, type PageCursor } from '../../query/cursor.ts'
 import type { Freshen, FreshenOptions } from '../../query/freshen.ts'
 import { IndexTransfers, type ListAnswer, type ListQuestion } from '../../query/index-transfers.ts'
 import { transferReads } from '../../query/nft-transfers.ts'
@@ -26,7 +26,7 @@ import type { ApiRequest } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
 import { type ListStream, linesOf } from '../streams/list-stream.ts'
 import { asLines, type MixedJson, mixedPageTag, transferColumns, writeMixedTransfers } from '../transfer-json.ts'
-import { openCursor } from './cursor-parameter.ts'
+import { pageAsked } from './cursor-parameter.ts'
 import {
   blockParameter,
   contractsParameter,
@@ -219,29 +219,21 @@ class ListPages {
     const { pageSizeMax } = this.#context.settings
     const of = this.#list.subjectOf(request, query, parameters)
     const chain = query.optional(parameters.chain)
-    const cursorText = query.optional(parameters.cursor)
     query.optional(parameters.includePrices)
     const isCounted = query.optional(parameters.disableTotal) === false && request.version === 'v2'
-    const asked: ListQuestion = {
+    const first: PageCursor = {
       ...firstPage,
       ...(this.#list.hasBounds ? askedBounds(query, parameters) : {}),
       ...carriedSubject(of),
-      of,
       chain: (chain ?? this.#context.chains.usual).id,
       order: query.optional(parameters.order) === 'ASC' ? 'asc' : 'desc',
       format: query.optional(parameters.format) ?? 'decimal',
       limit: query.optional(parameters.limit) ?? pageSizeMax,
       countTotal: isCounted,
     }
-    // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
-    if (cursorText === undefined) return asked
-    const cursor = openCursor(cursors, cursorText, { list: of.list, subject: asked.subject, chain })
-    return {
-      ...cursor,
-      of: of.list === 'wallet-transfers' ? { ...of, ...walletFilterOf(cursor.filter) } : of,
-      limit: Math.min(cursor.limit, pageSizeMax),
-      countTotal: cursor.countTotal && request.version === 'v2',
-    }
+    const { version } = request
+    const page = pageAsked(first, { query, cursors, version, chain, limitMax: pageSizeMax })
+    return { ...page, of: of.list === 'wallet-transfers' ? { ...of, ...walletFilterOf(page.filter) } : of }
   }
 }
 

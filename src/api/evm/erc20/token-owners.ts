@@ -22,7 +22,7 @@ import {
   stateHeaders,
 } from '../../openapi-parts.ts'
 import { choiceParameter, dateParameter, missing, type QueryText, readParameter, unacceptable } from '../../params.ts'
-import { openCursor } from '../cursor-parameter.ts'
+import { pageAsked } from '../cursor-parameter.ts'
 import { asOfParameters, documented, holdingParameters, readAtBlock, usualPageSize } from '../holding-parameters.ts'
 import { envelopeText } from '../list-envelope.ts'
 import { formatted, linesOfRecords, percentOf, tokenParameter } from './token-json.ts'
@@ -81,7 +81,7 @@ export const erc20Owners = tokenRoute({
   answer: async asked => {
     const { context, chain: usual, dialect, options } = asked
     const contract = tokenOf(asked)
-    const cursor = await pageAsked(asked, contract)
+    const cursor = await ownersPage(asked, contract)
     const chain = context.chains.byId(cursor.chain) ?? usual
     const { limit, page, atBlock } = cursor
     const question = { chain, contract, limit, atBlock, smallestFirst: cursor.order === 'asc', after: keyOf(cursor) }
@@ -101,7 +101,7 @@ export const erc20Owners = tokenRoute({
   whole: async asked => {
     const { context, chain, options } = asked
     const contract = tokenOf(asked)
-    const { atBlock, order } = await pageAsked(asked, contract)
+    const { atBlock, order } = await ownersPage(asked, contract)
     const question = { chain, contract, atBlock, smallestFirst: order === 'asc' }
     const { batches, supply, balances, checkedAt, ...claim } = await context.tokenOwners.whole(question, options)
     const headers = {
@@ -153,21 +153,17 @@ function keyOf({ page, key }: PageCursor): HolderKey | undefined {
   return { amount: BigInt(`0x${key.slice(0, amountDigits)}`), address: `0x${key.slice(amountDigits)}` as Address }
 }
 
-async function pageAsked(asked: Asked, contract: Address): Promise<PageCursor> {
-  const { context, query, parameters, named, chain, options } = asked
-  const { settings, cursors } = context
-  const text = query.optional(parameters.cursor)
-  const list = { list: 'erc20-owners', subject: contract.slice(2) } as const
-  const page: PageCursor = {
-    ...{ ...firstPage, ...list, chain: chain.id },
+async function ownersPage(asked: Asked, contract: Address): Promise<PageCursor> {
+  const { context, request, query, parameters, named, chain, options } = asked
+  const { cursors, settings } = context
+  const first: PageCursor = {
+    ...{ ...firstPage, list: 'erc20-owners', subject: contract.slice(2), chain: chain.id },
     order: query.optional(parameters.order) === 'ASC' ? 'asc' : 'desc',
     limit: query.optional(parameters.limit) ?? Math.min(usualPageSize, settings.pageSizeMax),
     atBlock: await readAtBlock(query, parameters, context, { chain: ledgerId(chain.id, 'erc20'), key: options.key }),
   }
-  // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
-  if (text === undefined) return page
-  const cursor = openCursor(cursors, text, { ...list, chain: named })
-  return { ...cursor, limit: Math.min(cursor.limit, settings.pageSizeMax) }
+  const { version } = request
+  return pageAsked(first, { query, cursors, version, chain: named, limitMax: settings.pageSizeMax })
 }
 
 export const holders = tokenRoute({

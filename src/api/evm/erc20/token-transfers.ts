@@ -17,7 +17,7 @@ import { chainListErrors, inPath, inQuery, inQueryList, listSuccess, onDemandTok
 import { readParameter } from '../../params.ts'
 import type { RouteParts } from '../../responder.ts'
 import { linesOf } from '../../streams/list-stream.ts'
-import { openCursor } from '../cursor-parameter.ts'
+import { pageAsked } from '../cursor-parameter.ts'
 import { contractsParameter, readContracts, walletParameter } from '../evm-parameters.ts'
 import { deprecationHeaders, envelopeText } from '../list-envelope.ts'
 import { askedBounds, transferParameters } from '../nft-transfers.ts'
@@ -163,27 +163,18 @@ function questionOf(
   { context, request, query, parameters, named, chain }: Asked,
 ): Question {
   const { settings, cursors } = context
+  const { version } = request
   const about = readParameter(parameters[whose], request.pathParameter('address'))
   const contracts = whose === 'wallet' ? readContracts(query, parameters.contracts) : []
-  const text = query.optional(parameters.cursor)
-  const subject = about.slice(2)
   const { filter } = carriedSubject({ list: 'wallet-transfers', wallet: about, direction: 'both', contracts })
-  const asked: PageCursor = {
+  const first: PageCursor = {
     ...firstPage,
     ...askedBounds(query, parameters),
-    ...{ list, subject, filter },
-    chain: ledgerId(chain.id, 'erc20'),
+    ...{ list, subject: about.slice(2), filter, chain: chain.id },
     order: query.optional(parameters.order) === 'ASC' ? 'asc' : 'desc',
     limit: query.optional(parameters.limit) ?? settings.pageSizeMax,
-    countTotal: query.optional(parameters.disableTotal) === false && request.version === 'v2',
+    countTotal: query.optional(parameters.disableTotal) === false && version === 'v2',
   }
-  // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
-  if (text === undefined) return { ...asked, about, contracts }
-  const cursor = openCursor(cursors, text, { list, subject, chain: named })
-  return {
-    ...{ ...cursor, about, contracts: walletFilterOf(cursor.filter).contracts },
-    chain: ledgerId(cursor.chain, 'erc20'),
-    limit: Math.min(cursor.limit, settings.pageSizeMax),
-    countTotal: cursor.countTotal && request.version === 'v2',
-  }
+  const page = pageAsked(first, { query, cursors, version, chain: named, limitMax: settings.pageSizeMax })
+  return { ...page, about, contracts: walletFilterOf(page.filter).contracts, chain: ledgerId(page.chain, 'erc20') }
 }
