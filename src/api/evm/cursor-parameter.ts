@@ -28,9 +28,9 @@ export type PageAsked = {
 }
 
 /**
- * The page that a request asks for: what `first` says, or where there is a cursor what that carries. It is compared with
- * the path and, where one is given, the chain alone. Parameters beside it are read before all the same, so that the
- * sender learns of an invalid one.
+ * The page that a request asks for: what `first` says, or where there is a cursor what that carries. It is compared
+ * with the path and, where one is given, the chain alone. Parameters beside it are read before all the same, so that
+ * the sender learns of an invalid one.
  */
 export function pageAsked(first: PageCursor, { query, cursors, version, chain, limitMax }: PageAsked): PageCursor {
   const text = query.optional(cursorParameter)
