@@ -1738,13 +1738,16 @@ export function storeContract(
             ...[facts(at('8'), `${long}b`, 1), facts(at('9'), 'a%_', 1), facts(at('a'), 'USDT\u0000', 1)],
           ],
         })
-        const found = (symbol: string, limit = 10) => store.contractsWithSymbol(eth, symbol, limit)
+        const found = async (symbol: string, limit = 10, after?: RankedContract) =>
+          (await store.rankedContracts(eth, after, limit, symbol)).map(ranked => ranked.contract)
         expect(await found('Usdt')).toEqual([otherContract, contract])
-        expect(await found('usdt', 1)).toEqual([otherContract])
+        const [first] = await store.rankedContracts(eth, undefined, 1, 'usdt')
+        expect(first).toEqual({ contract: otherContract, name: 'USDT', symbol: 'usdt', transfers: 7 })
+        expect(await found('usdt', 1, first)).toEqual([contract])
         expect(await found(long)).toEqual([at('7')])
         expect(await found('A%_')).toEqual([at('9')])
         for (const none of ['usd', '%', '']) expect(await found(none)).toEqual([])
-        expect(await store.contractsWithSymbol(77 as ChainId, 'usdt', 9)).toEqual([])
+        expect(await store.rankedContracts(77 as ChainId, undefined, 9, 'usdt')).toEqual([])
       })
 
       test('what was read of a contract and how it was judged come back as they were given', async () => {

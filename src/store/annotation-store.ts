@@ -137,14 +137,16 @@ export type SpamReason = { rule: string; weight: number; numbers: Readonly<Recor
 export type RankedContract = Pick<ContractFacts, 'contract' | 'name' | 'symbol'> & { transfers: number }
 
 export interface ContractFactsStore {
-  /** Contracts with facts, those with the most transfers first, after one of them. */
+  /**
+   * Contracts with facts, those with the most transfers first, after one of them. `symbol`: those with this one alone,
+   * of which upper and lower case of ASCII letters are the same.
+   */
   rankedContracts(
     chain: ChainId,
     after: Pick<RankedContract, 'contract' | 'transfers'> | undefined,
     limit: number,
+    symbol?: string,
   ): Promise<RankedContract[]>
-  /** Those with a symbol, in upper or lower case of ASCII letters: those with the most transfers first. */
-  contractsWithSymbol(chain: ChainId, symbol: string, limit: number): Promise<Address[]>
   /** The names of verified collections, their own and their labels: what an imitation would imitate. */
   verifiedNames(): Promise<string[]>
 }

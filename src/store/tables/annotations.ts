@@ -76,9 +76,10 @@ async function annotate(
 const rankedFacts = `SELECT contract, name, symbol, transfers FROM contract_facts
   WHERE chain = $1 AND (transfers, contract) < ($2, $3) ORDER BY transfers DESC, contract DESC LIMIT $4`
 // Of a chain there may be millions, of one symbol some thousands.
-const withSymbol = `WITH named AS MATERIALIZED (
-    SELECT chain, contract, transfers FROM contract_facts WHERE IS_NAMED(symbol, $2:utf8)
-  ) SELECT contract FROM named WHERE chain = $1 ORDER BY transfers DESC, contract DESC LIMIT $3`
+const rankedWithSymbol = `WITH named AS MATERIALIZED (
+    SELECT chain, contract, name, symbol, transfers FROM contract_facts WHERE IS_NAMED(symbol, $5:utf8)
+  ) SELECT contract, name, symbol, transfers FROM named
+  WHERE chain = $1 AND (transfers, contract) < ($2, $3) ORDER BY transfers DESC, contract DESC LIMIT $4`
 // Marks come first in a join of SQLite's: there are few.
 const verifiedNames = `SELECT name FROM contract_facts JOIN contract_marks USING (chain, contract)
   WHERE verified = 1 AND name IS NOT NULL
@@ -101,16 +102,13 @@ function putFacts(chains: ReadonlyMap<ChainId, number>, all: readonly ContractFa
 
 function contractFactsStore(core: Core): ContractFactsStore {
   return {
-    rankedContracts: (chain, after = beforeAll, limit) =>
+    rankedContracts: (chain, after = beforeAll, limit, symbol) =>
       core.ofChain(chain, [], function* (ordinal) {
-        const found = yield* rows(rankedFacts, ordinal, after.transfers, bytesOfHex(after.contract), limit)
+        const place = [ordinal, after.transfers, bytesOfHex(after.contract), limit]
+        const found = yield* symbol === undefined ? rows(rankedFacts, ...place) : rows(rankedWithSymbol, ...place, symbol)
         return found.map(([address, name, symbol, transfers]) => ({
           ...{ contract: hexOf<Address>(address), name: textOf(name), symbol: textOf(symbol), transfers },
         }))
-      }),
-    contractsWithSymbol: (chain, symbol, limit) =>
-      core.ofChain(chain, [], function* (ordinal) {
-        return (yield* rows(withSymbol, ordinal, symbol, limit)).map(([address]) => hexOf<Address>(address))
       }),
     verifiedNames: async () => (await core.engine.read(() => rows(verifiedNames))).map(([name]) => textOf(name)!),
   }

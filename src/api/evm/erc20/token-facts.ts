@@ -109,7 +109,8 @@ export const tokenMetadataBySymbol = tokenRoute({
 /** Verified first, possible spam last. */
 async function tokensCalled({ store, contracts }: Context, chain: Chain, symbol: string): Promise<Address[]> {
   const ledger = ledgerId(chain.id, 'erc20')
-  const tokens = await store.contractsWithSymbol(ledger, symbol.trim(), lookedAtMax)
+  const ranked = await store.rankedContracts(ledger, undefined, lookedAtMax, symbol.trim())
+  const tokens = ranked.map(({ contract }) => contract)
   const facts = await contracts.of(ledger, tokens)
   const rank = (token: Address) => {
     const { verifiedCollection = false, possibleSpam = false } = facts.get(token) ?? {}
