@@ -105,7 +105,9 @@ function contractFactsStore(core: Core): ContractFactsStore {
     rankedContracts: (chain, after = beforeAll, limit, symbol) =>
       core.ofChain(chain, [], function* (ordinal) {
         const place = [ordinal, after.transfers, bytesOfHex(after.contract), limit]
-        const found = yield* symbol === undefined ? rows(rankedFacts, ...place) : rows(rankedWithSymbol, ...place, symbol)
+        const found = yield* symbol === undefined
+          ? rows(rankedFacts, ...place)
+          : rows(rankedWithSymbol, ...place, symbol)
         return found.map(([address, name, symbol, transfers]) => ({
           ...{ contract: hexOf<Address>(address), name: textOf(name), symbol: textOf(symbol), transfers },
         }))
