@@ -260,9 +260,13 @@ class LedgerRead {
       const before = this.#position
       const { seen, seenFrom, from } = before
       if (await this.#stands(seen)) {
-        const { again: [next, ...others] = [], ...position } = before
-        if (next === undefined) return true
-        this.#position = { ...position, ...next, ...(others.length > 0 && { again: others }) }
+        const { again: [next, ...others] = [], low, ...position } = before
+        const lowest = low !== undefined && isBeyond(seen, low) ? low : seen
+        const toldFrom = Math.min(seenFrom, next?.seenFrom ?? seenFrom, lowest.block + 1)
+        const further = { ...next, low: lowest, ...(others.length > 0 && { again: others }) }
+        this.#position =
+          next === undefined ? { ...position, seen: lowest } : { ...position, ...further, seenFrom: toldFrom }
+        if (next === undefined && lowest === seen) return true
         continue
       }
       if (looked === goneBlocksMax || this.#left === 0) return false

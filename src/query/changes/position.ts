@@ -32,6 +32,8 @@ export type LedgerPosition = {
   final: Told
   /** Once what went of `seen` is retracted: where to go on instead, the last one first. */
   again?: readonly TellAgain[]
+  /** What is above may have been retracted, and is told again then. */
+  low?: Told
 }
 type TellAgain = Pick<LedgerPosition, 'seen' | 'seenFrom'>
 
@@ -52,8 +54,9 @@ export function maybeTold(
 ): ChangePosition | undefined {
   if (before.some(({ again = [] }) => again.length >= againMax)) return undefined
   return end.map((each, at) => {
-    const { final, seen, seenFrom, again = [] } = before[at]!
-    return finalOnly ? { ...each, final } : { ...each, final, again: [{ seen, seenFrom }, ...again] }
+    const { final, seen, seenFrom, again = [], low = each.low } = before[at]!
+    if (finalOnly) return { ...each, final }
+    return { ...each, final, again: [{ seen, seenFrom }, ...again], ...(each.low === undefined && low && { low }) }
   })
 }
 
@@ -70,8 +73,8 @@ export class PositionSigner {
   }
 
   seal(filter: ChangeFilter, position: ChangePosition): string {
-    const numbers = position.map(({ era, from, seenFrom, seen, final, again = [] }) => {
-      const further = again.flatMap(each => [...toldParts(each.seen), each.seenFrom])
+    const numbers = position.map(({ era, from, seenFrom, seen, final, again = [], low }) => {
+      const further = [...again.flatMap(each => [...toldParts(each.seen), each.seenFrom]), ...(low ? toldParts(low) : [])]
       return [era, from, seenFrom, ...toldParts(seen), ...toldParts(final), ...further]
     })
     const bytes = Buffer.from(JSON.stringify([version, digestOf(filter), ...numbers]))
@@ -91,10 +94,11 @@ export class PositionSigner {
     if (digest !== digestOf(filter)) return 'other question'
     return ledgers.map(([era, from, seenFrom, ...told]) => {
       const again: TellAgain[] = []
-      for (let at = 6; at < told.length; at += 4)
-        again.push({ seen: toldOf(told, at), seenFrom: told[at + 3] as number })
+      let at = 6
+      for (; at + 3 < told.length; at += 4) again.push({ seen: toldOf(told, at), seenFrom: told[at + 3] as number })
       const seen = toldOf(told, 0)
-      return { era, from, seenFrom, seen, final: toldOf(told, 3), ...(again.length > 0 && { again }) }
+      const low = at < told.length ? { low: toldOf(told, at) } : {}
+      return { era, from, seenFrom, seen, final: toldOf(told, 3), ...(again.length > 0 && { again }), ...low }
     })
   }
 
