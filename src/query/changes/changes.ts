@@ -301,7 +301,7 @@ class LedgerRead {
     const top = await this.#topOf(view, seen, finalized)
     if (top === undefined) return false
     if (this.#left === 0) return true
-    const blocks = { from: nextOf(seen), to: top.number }
+    const blocks = { from: this.#nextOf(seen), to: top.number }
     // Both are of one branch, if the block is still there at the end.
     if (!(await this.#stands(seen))) return undefined
     // What is claimed may be of another branch than the block: it is read again, and the block is looked at last.
@@ -329,7 +329,7 @@ class LedgerRead {
 
   /** The highest block that is stored and complete up to there, if there is one to tell. */
   async #topOf(view: ClaimView, seen: Told, finalized: number): Promise<{ number: number; hash: Hash } | undefined> {
-    const from = nextOf(seen)
+    const from = this.#nextOf(seen)
     const head = Math.min(view.chain.state?.head.number ?? -1, this.#upTo?.seen.block ?? Number.POSITIVE_INFINITY)
     const covered = Math.min(coveredTo(view.coverage, from), head)
     if (covered < from) return undefined
@@ -342,7 +342,7 @@ class LedgerRead {
   /** True where there may be more. */
   async #readFinal(view: ClaimView, finalized: number): Promise<boolean> {
     const { final, seen } = this.#position
-    const from = nextOf(final)
+    const from = this.#nextOf(final)
     const to = Math.min(coveredTo(view.coverage, from), finalized)
     if (to < from) return false
     if (this.#left === 0) return true
@@ -375,6 +375,11 @@ class LedgerRead {
     if (rows.length === 0) return
     this.#told.push({ state, rows, places, behind })
     this.#left -= rows.length
+  }
+
+  /** What is below the first block that is told need not be there. */
+  #nextOf(told: Told): number {
+    return Math.max(nextOf(told), this.#position.from)
   }
 }
 
