@@ -244,7 +244,7 @@ class LedgerRead {
     // One who is behind is told what is final as that alone, and then goes on above.
     const isBehind = this.#position.seen.block <= finalized
     if (isBehind && (await this.#readFinal(view, finalized))) return true
-    if (isBehind && this.#position.seen.block < finalized) return false
+    if (isBehind && this.#nextOf(this.#position.seen) <= finalized) return false
     const more = await this.#readSeen(view, finalized)
     return more === false && !isBehind ? await this.#readFinal(view, finalized) : more
   }
