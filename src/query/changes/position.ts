@@ -74,7 +74,8 @@ export class PositionSigner {
 
   seal(filter: ChangeFilter, position: ChangePosition): string {
     const numbers = position.map(({ era, from, seenFrom, seen, final, again = [], low }) => {
-      const further = [...again.flatMap(each => [...toldParts(each.seen), each.seenFrom]), ...(low ? toldParts(low) : [])]
+      const others = again.flatMap(each => [...toldParts(each.seen), each.seenFrom])
+      const further = [...others, ...(low ? toldParts(low) : [])]
       return [era, from, seenFrom, ...toldParts(seen), ...toldParts(final), ...further]
     })
     const bytes = Buffer.from(JSON.stringify([version, digestOf(filter), ...numbers]))
