@@ -1,6 +1,6 @@
-// Counts the files under `src` that execute a function for one page of transfers, one page of owners, one new block and
-// one portfolio, with V8's coverage in a real service: `npm run count:files`, with `-- --list` for their names. What runs
-// in every round counts, so timers do not.
+// Counts the files under `src` that execute a function for one page of transfers, one page of owners, one new block
+// and one portfolio, with V8's coverage in a real service: `npm run count:files`, with `-- --list` for their names.
+// What runs in every round counts, so timers do not.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
