@@ -70,6 +70,22 @@ function hasWallet(payloads: Uint8Array, wallet: Buffer): boolean {
   return isAt(to, from) || isAt(from, operator)
 }
 
+/** Contracts, and both sides of each transfer. */
+export function addressesIn({ contracts, stored }: MixedRows): Set<Address> {
+  const found = new Set<Address>()
+  for (let row = 0, payloadAt = 0; row < stored.length; row++, payloadAt = layout.end) {
+    layOut(stored.payloads, payloadAt, layout)
+    found.add(contracts[row]!)
+    const { to, from, operator } = layout
+    for (const [start, end] of [
+      [to, from],
+      [from, operator],
+    ] as const)
+      if (end > start) found.add(`0x${Buffer.from(stored.payloads.subarray(start, end)).toString('hex')}` as Address)
+  }
+  return found
+}
+
 function bytesOf(wallet: Address): Buffer {
   return Buffer.from(wallet.slice(2), 'hex')
 }

@@ -13,6 +13,7 @@ import type { TransferReads } from '../nft-transfers.ts'
 import type { FactsByContract } from '../shown-contracts.ts'
 import { coverageOf, indexOf, placesOf, type RowAt, rowsAbove, rowsDown } from './change-rows.ts'
 import type { ChangeFilter, ChangePosition, LedgerPosition, PlaceInBlock, Told } from './position.ts'
+import { isAtTop, Touched, type TouchMark } from './touched.ts'
 
 export type ChangeState = 'seen' | 'retracted' | 'final'
 
@@ -41,6 +42,14 @@ export type ChangePage = {
  */
 export type ChangesGone = { fromBlock: number; next: ChangePosition }
 
+/** What there was to tell at some moment. */
+export type ChangeMark = { touched: TouchMark | undefined; state: string }
+
+/** The mark to keep of a listener that was told nothing after it, and there was nothing more. */
+export function quietMark(mark: ChangeMark, position: ChangePosition, filter: ChangeFilter): ChangeMark {
+  return mark.touched === undefined || isAtTop(mark.touched, position, filter) ? mark : { ...mark, touched: undefined }
+}
+
 const readsMax = 4
 /** Blocks that went and are looked at in one read. */
 const goneBlocksMax = 64
@@ -56,10 +65,12 @@ type LedgerGone = { goneFrom: number }
 export class Changes {
   readonly #store: Store
   readonly #reads: TransferReads
+  readonly #touched: Touched
 
   constructor(store: Store, reads: TransferReads) {
     this.#store = store
     this.#reads = reads
+    this.#touched = new Touched(store, reads.claims, this)
   }
 
   /** From now on, as if everything up to the head had been told; or from a block on. */
@@ -121,8 +132,15 @@ export class Changes {
     return await this.#gone(filter, position, Number.POSITIVE_INFINITY)
   }
 
-  /** Another one where there may be more to tell: cheaper than a look at rows, and read once for all who ask. */
-  async mark({ ledgers, ...filter }: ChangeFilter): Promise<string> {
+  /** Before a look at rows, which is needed only where this is another one than `known`: much cheaper than a look. */
+  async mark(filter: ChangeFilter, known?: ChangeMark): Promise<ChangeMark> {
+    const touched = await this.#touched.mark(filter)
+    if (touched !== undefined && known?.touched?.text === touched.text) return known
+    const state = await this.#stateMark(filter)
+    return known?.state === state ? known : { touched, state }
+  }
+
+  async #stateMark({ ledgers, ...filter }: ChangeFilter): Promise<string> {
     const views = await Promise.all(ledgers.map(ledger => this.#view(ledger, filter)))
     const marks = views.map(({ chain: { state, takenBack, filled }, coverage }) => {
       const covered = coverage.reduce((sum, { from, to }) => sum + to - from + 1, 0)

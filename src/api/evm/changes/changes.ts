@@ -2,7 +2,13 @@
 // rules are in `query/changes/`.
 import { AlmanacError } from '../../../errors.ts'
 import type { Admission } from '../../../keys/gatekeeper.ts'
-import { type ChangePage, Changes, type ChangesGone } from '../../../query/changes/changes.ts'
+import {
+  type ChangeMark,
+  type ChangePage,
+  Changes,
+  type ChangesGone,
+  quietMark,
+} from '../../../query/changes/changes.ts'
 import { type ChangeFilter, type ChangePosition, PositionSigner } from '../../../query/changes/position.ts'
 import { type Answer, jsonAnswer, readyAnswer, safetyHeaders } from '../../answer.ts'
 import type { Context } from '../../context.ts'
@@ -146,17 +152,18 @@ class ChangeFeed {
     filter: ChangeFilter,
     limit: number,
   ): (page: ChangePage | ChangesGone) => Promise<ChangePage | ChangesGone> {
-    let known: string | undefined
+    let known: ChangeMark | undefined
     return async page => {
       const { next } = page
       const more = 'fromBlock' in page || page.more
       // Who listens for weeks asks for the contract every day.
       if (filter.contract !== undefined)
         for (const ledger of filter.ledgers) this.#context.freshen?.asked?.(ledger, filter.contract)
-      const mark = await this.#changes.mark(filter)
+      const mark = await this.#changes.mark(filter, known)
       if (mark === known && !more) return { told: [], next, more: false }
-      known = mark
-      return await this.#context.queue.run(() => this.#changes.after(filter, next, limit))
+      const read = await this.#context.queue.run(() => this.#changes.after(filter, next, limit))
+      known = 'fromBlock' in read ? undefined : quietMark(mark, read.next, filter)
+      return read
     }
   }
 

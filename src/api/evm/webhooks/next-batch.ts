@@ -2,7 +2,13 @@
 // was. It sends and writes nothing.
 import { createHash, randomBytes } from 'node:crypto'
 import type { ChainTable } from '../../../chains.ts'
-import { type ChangePage, Changes, type ChangesGone } from '../../../query/changes/changes.ts'
+import {
+  type ChangeMark,
+  type ChangePage,
+  Changes,
+  type ChangesGone,
+  quietMark,
+} from '../../../query/changes/changes.ts'
 import { type ChangeFilter, type ChangePosition, maybeTold, PositionSigner } from '../../../query/changes/position.ts'
 import type { TransferReads } from '../../../query/nft-transfers.ts'
 import type { Store } from '../../../store/store.ts'
@@ -16,8 +22,16 @@ const bodyBytesMax = 256 * 1_024
 /** Of a body, beside its changes. */
 const frameBytesMax = 4 * 1_024
 
-/** `progress`: with the batch, or without one, further on. `more`: there may be something else at once. */
-type NextBatch = { progress: WebhookProgress; body: Buffer | undefined; more: boolean }
+/**
+ * `progress`: with the batch, or without one, further on. `more`: there may be something else at once; where neither is,
+ * `quiet` has what to keep of the mark from before.
+ */
+type NextBatch = {
+  progress: WebhookProgress
+  body: Buffer | undefined
+  more: boolean
+  quiet?: (mark: ChangeMark) => ChangeMark
+}
 
 type Written = { batch: WebhookBatch; body: Buffer; more: boolean }
 
@@ -34,9 +48,9 @@ export class NextBatches {
     this.#dialect = dialect
   }
 
-  /** The same while there is nothing new to read. */
-  async mark({ webhook }: StoredWebhook): Promise<string> {
-    return await this.#changes.mark(filterOf(webhook.filter))
+  /** `known` while there is nothing new to read. */
+  async mark({ webhook }: StoredWebhook, known: ChangeMark | undefined): Promise<ChangeMark> {
+    return await this.#changes.mark(filterOf(webhook.filter), known)
   }
 
   async next({ webhook, progress }: StoredWebhook): Promise<NextBatch> {
@@ -70,7 +84,8 @@ export class NextBatches {
     if ('fromBlock' in page) return this.#told(progress, this.#goneBatch(writer, filter, page))
     if (page.told.length > 0) return this.#told(progress, this.#written(writer, filter, page))
     const further = { ...progress, position: this.#positions.seal(filter, page.next) }
-    return { progress: further, body: undefined, more: page.more }
+    const quiet = (mark: ChangeMark): ChangeMark => quietMark(mark, page.next, filter)
+    return { progress: further, body: undefined, more: page.more, quiet }
   }
 
   #told(progress: WebhookProgress, { batch, body, more }: Written): NextBatch {

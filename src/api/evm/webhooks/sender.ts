@@ -7,6 +7,7 @@ import type { FetchRules } from '../../../guarded-fetch.ts'
 import { keysInForce } from '../../../keys/keys.ts'
 import { type Log, LogThrottle } from '../../../log.ts'
 import type { WebhookMetrics } from '../../../metrics.ts'
+import type { ChangeMark } from '../../../query/changes/changes.ts'
 import type { Freshen } from '../../../query/freshen.ts'
 import type { TransferReads } from '../../../query/nft-transfers.ts'
 import type { KeyRecord } from '../../../store/key-store.ts'
@@ -56,7 +57,7 @@ type Held = {
   isBusy: boolean
   /** The revision at which nothing more was to be read; undefined: there may be. */
   quietAt: number | undefined
-  mark: string | undefined
+  mark: ChangeMark | undefined
   storedAtMs: number
   followedAtMs: number
   lookedAtMs: number
@@ -208,13 +209,13 @@ export class WebhookSender {
     let isSent = false
     try {
       this.#follow(held)
-      const mark = held.stored.progress.batch === undefined ? await this.#batches.mark(held.stored) : undefined
+      const mark = held.stored.progress.batch === undefined ? await this.#mark(held) : undefined
       if (mark !== undefined && mark === held.mark) {
         held.quietAt = revision
         return
       }
-      const { progress, body, more } = await this.#batches.next(held.stored)
-      held.mark = body === undefined && !more ? mark : undefined
+      const { progress, body, more, quiet } = await this.#batches.next(held.stored)
+      held.mark = mark === undefined || more ? undefined : quiet?.(mark)
       if (held.stored.progress.turn !== turn) return
       if (body === undefined) return this.#goOn(held, progress, more ? undefined : revision)
       place.holds(body.length)
@@ -243,6 +244,11 @@ export class WebhookSender {
         held.isBusy = false
       }
     }
+  }
+
+  /** A position that nothing moves is moved on now and then: what it stands on is not kept for ever. */
+  async #mark({ stored, mark, storedAtMs }: Held): Promise<ChangeMark> {
+    return await this.#batches.mark(stored, this.#nowMs() - storedAtMs < quietMs ? mark : undefined)
   }
 
   /** Nothing was there to be sent. */
