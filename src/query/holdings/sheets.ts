@@ -111,14 +111,16 @@ export class Sheets {
     const final = Math.min(block, finalized)
     const isNewest = block >= finalized
     // What another sheet is made of counts while this one waits for that.
+    using older = this.#admission.request(request)
     using waiting = this.#admission.request(request)
     let base = await this.#base(subject, final, isNewest, request)
-    waiting.hold(base.sheet)
+    older.hold(base.sheet)
     const isOlder = base.block < final
     let changes = await this.#changes(subject, base.block, block, isOlder ? 'finalChangesMax' : 'changesMax')
     if (changes.records === undefined && isOlder) {
       base = await this.#make(subject, final, { from: base, isNewest }, request)
       waiting.hold(base.sheet)
+      older[Symbol.dispose]()
       changes = await this.#changes(subject, base.block, block)
     }
     if (changes.records?.length === 0) return base
