@@ -14,7 +14,7 @@ afterAll(() => rmSync(made, { recursive: true }))
 
 const roots = ['src', 'web/src', 'sandbox/src'].filter(folder => existsSync(join(root, folder)))
 /** Of `src` in all. A change that needs more says in its message what it made simpler. */
-const linesMax = 85_000
+const linesMax = 85_500
 const linesP90Max = 300
 const commentWidthMax = 120
 const storeMethodsMax = 82

@@ -309,7 +309,7 @@ test('hostile hosts and hostile metadata: bounded, said as what they are, and no
   })
   const names = Object.keys(answers).filter(name => name.length < 20)
   const ids = new Map(names.map(name => [name, tokenOf(`ar://${'a'.repeat(43)}/${name}`)]))
-  const its = await startWebWorld({ settings: { ar: [hostile.url], timeoutMs: 1_500 }, fill })
+  const its = await startWebWorld({ settings: { ar: [hostile.url], timeoutMs: 5_000 }, fill })
   try {
     const before = process.memoryUsage().rss
     const told: Record<string, Json> = {}

@@ -58,7 +58,7 @@ export function webhooksCommand(): Command {
       .default(parseGrace(usualGrace), usualGrace),
   )
   return new Command('webhooks')
-    .description('Create, list, pause, resume, test, rotate and delete webhooks, which send changes of transfers.')
+    .description('Create, list, pause, resume, test, rotate and delete webhooks.')
     .addCommand(withStore(createCommand, create))
     .addCommand(withStore(json(new Command('list').description('List webhooks with their states.')), list))
     .addCommand(withStore(ofOne('show', 'Show a webhook with its last deliveries.'), show))

@@ -124,7 +124,7 @@ test('every operation is a tool by its own name, and says what it does and what 
     }),
   )
   expect(tools.map(({ name }) => name)).toEqual(documents.flat())
-  expect(tools.length).toBe(41)
+  expect(tools.length).toBe(42)
   const owners = tools.find(({ name }) => name === 'evm_getnftowners')!
   expect(owners.description).toMatch(/^Owners of a collection\. /)
   expect(owners.inputSchema.required).toEqual(['address'])

@@ -23,8 +23,8 @@ const bodyBytesMax = 256 * 1_024
 const frameBytesMax = 4 * 1_024
 
 /**
- * `progress`: with the batch, or without one, further on. `more`: there may be something else at once; where neither is,
- * `quiet` has what to keep of the mark from before.
+ * `progress`: with the batch, or without one, further on. `more`: there may be something else at once. `quiet`: what to
+ * keep of the mark from before where there is neither.
  */
 type NextBatch = {
   progress: WebhookProgress
