@@ -24,7 +24,7 @@ const frameBytesMax = 4 * 1_024
 
 /**
  * `progress`: with the batch, or without one, further on. `more`: there may be something else at once. `quiet`: what to
- * keep of the mark from before where there is neither.
+ * keep of the mark from before where there is nothing more, once the batch has arrived.
  */
 type NextBatch = {
   progress: WebhookProgress
@@ -82,9 +82,9 @@ export class NextBatches {
   async #read(writer: BodyWriter, filter: ChangeFilter, progress: WebhookProgress): Promise<NextBatch> {
     const page = await this.#changes.after(filter, this.#opened(filter, progress.position), changesMax)
     if ('fromBlock' in page) return this.#told(progress, this.#goneBatch(writer, filter, page))
-    if (page.told.length > 0) return this.#told(progress, this.#written(writer, filter, page))
-    const further = { ...progress, position: this.#positions.seal(filter, page.next) }
     const quiet = (mark: ChangeMark): ChangeMark => quietMark(mark, page.next, filter)
+    if (page.told.length > 0) return { ...this.#told(progress, this.#written(writer, filter, page)), quiet }
+    const further = { ...progress, position: this.#positions.seal(filter, page.next) }
     return { progress: further, body: undefined, more: page.more, quiet }
   }
 

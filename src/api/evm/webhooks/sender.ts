@@ -44,7 +44,7 @@ const renewalsPerLease = 3
 const loadEveryMs = 1_000
 const lookEveryMs = 50
 /** The lease is renewed between passes. */
-const passMsMax = 1_000
+const passMsMax = 100
 /** Positions that moved on without anything to send are stored this often. */
 const quietMs = 60_000
 const followEveryMs = 3_600_000
@@ -62,6 +62,15 @@ type Held = {
   followedAtMs: number
   lookedAtMs: number
   notBeforeMs: number
+}
+
+type Sending = {
+  body: Buffer
+  more: boolean
+  /** The mark to keep once it has arrived. */
+  settled: ChangeMark | undefined
+  stored: Promise<void> | undefined
+  signal: AbortSignal
 }
 
 export class WebhookSender {
@@ -215,7 +224,8 @@ export class WebhookSender {
         return
       }
       const { progress, body, more, quiet } = await this.#batches.next(held.stored)
-      held.mark = mark === undefined || more ? undefined : quiet?.(mark)
+      const settled = mark === undefined || more ? undefined : quiet?.(mark)
+      held.mark = body === undefined ? settled : undefined
       if (held.stored.progress.turn !== turn) return
       if (body === undefined) return this.#goOn(held, progress, more ? undefined : revision)
       place.holds(body.length)
@@ -223,7 +233,7 @@ export class WebhookSender {
       const isKnown = progress === held.stored.progress
       held.stored = { webhook, progress: { ...progress, behindSince } }
       const stored = isKnown ? undefined : this.#progress!.put(held.stored.progress)
-      const sending = this.#send(held, { body, more, stored, signal: cutting.signal })
+      const sending = this.#send(held, { body, more, settled, stored, signal: cutting.signal })
         .catch(error => this.#failed(error))
         .finally(() => {
           place.free()
@@ -266,15 +276,7 @@ export class WebhookSender {
     void this.#progress!.put(next).catch(error => this.#failed(error))
   }
 
-  async #send(
-    held: Held,
-    {
-      body,
-      more,
-      stored,
-      signal,
-    }: { body: Buffer; more: boolean; stored: Promise<void> | undefined; signal: AbortSignal },
-  ): Promise<void> {
+  async #send(held: Held, { body, more, settled, stored, signal }: Sending): Promise<void> {
     const { store, rules, metrics } = this.#parts
     const { webhook, progress } = held.stored
     const batch = progress.batch!
@@ -306,7 +308,7 @@ export class WebhookSender {
     if (held.stored.progress.turn === progress.turn) {
       held.stored = { webhook: held.stored.webhook, progress: next }
       held.quietAt = undefined
-      held.mark = undefined
+      held.mark = done.error === undefined ? settled : undefined
       held.storedAtMs = nowMs
     }
     // The next one waits for its own to be stored, and this is stored before it.
