@@ -13,7 +13,7 @@ const rowsOfRead = 1_000
 /** Of one look: one that is further behind goes on with the next commit. */
 const readsMax = 20
 /** Beyond, all are forgotten, and then everything counts as touched. */
-const addressesMax = 200_000
+const addressesMax = 20_000
 
 /** The same while nothing happened to what a filter names, for a listener that had been told all up to `top`. */
 export type TouchMark = { text: string; top: readonly Top[] }
@@ -35,6 +35,7 @@ type Watched = {
   /** What is read of the ledger beside rows: where it changes, everything counts as touched. */
   rules: string
   everythingAt: number
+  /** Of the addresses that were asked for. */
   touchedAt: Map<Address, number>
   /** Undefined where not all is told up to the head: something may be known of one contract that is not of all. */
   top: Top | undefined
@@ -63,7 +64,9 @@ export class Touched {
     for (const ledger of ledgers) {
       const watched = await this.#look(ledger)
       if (watched?.top === undefined) return undefined
-      texts.push(`${Math.max(watched.everythingAt, watched.touchedAt.get(subject) ?? 0)}`)
+      const touchedAt = watched.touchedAt.get(subject)
+      if (touchedAt === undefined) watched.touchedAt.set(subject, watched.everythingAt)
+      texts.push(`${touchedAt ?? watched.everythingAt}`)
       top.push(watched.top)
     }
     return { text: texts.join(), top }
@@ -113,7 +116,8 @@ export class Touched {
     for (let reads = 0; reads < readsMax; reads++) {
       const page = await this.#feed.after(all, watched.position, rowsOfRead)
       if ('fromBlock' in page) return false
-      for (const { rows } of page.told) for (const each of addressesIn(rows)) watched.touchedAt.set(each, turn)
+      for (const { rows } of page.told)
+        for (const each of addressesIn(rows)) if (watched.touchedAt.has(each)) watched.touchedAt.set(each, turn)
       watched.position = page.next
       if (!page.more) return true
     }
