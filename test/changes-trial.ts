@@ -286,7 +286,8 @@ export class Kept implements Told {
     this.#isUnsure = isUnsure
     const { finalized, head } = trial
     this.#from = fromBlock ?? finalized + 1
-    this.#begunAt = Math.min(this.#from - 1, finalized) + 1
+    // What is missing below does not hold it up.
+    this.#begunAt = this.#from
     this.#maybeTo = fromBlock === undefined ? head.number : -1
     trial.told.push(this)
   }

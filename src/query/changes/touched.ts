@@ -86,7 +86,9 @@ export class Touched {
     }
     try {
       const { chain } = await this.#claims.views(ledger, 'every', 'by_block')
-      const rules = JSON.stringify([chain.takenBack, [...chain.filled].sort()])
+      // Blocks whose claim was taken back have a new era, also where they had no rows.
+      const era = (await this.#store.takenBack(ledger)).at(-1)?.era
+      const rules = JSON.stringify([era, chain.takenBack, [...chain.filled].sort()])
       const turn = ++this.#turn
       const isSame = known?.rules === rules && known.touchedAt.size < addressesMax
       const next: Watched = isSame
