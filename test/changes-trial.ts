@@ -35,8 +35,6 @@ export interface Told {
 export class Trial {
   store!: Store
   changes!: Changes
-  /** Looks that a mark has spared. */
-  unread = 0
   readonly #open: () => Promise<Store>
   #random: number
   #branch = 0

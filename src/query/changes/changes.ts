@@ -29,6 +29,8 @@ export type ChangeRows = {
   behind: (at: number) => ChangePosition
 }
 
+type ToldRows = Omit<ChangeRows, 'facts' | 'labels'>
+
 export type ChangePage = {
   told: ChangeRows[]
   next: ChangePosition
@@ -70,7 +72,15 @@ export class Changes {
   constructor(store: Store, reads: TransferReads) {
     this.#store = store
     this.#reads = reads
-    this.#touched = new Touched(store, reads.claims, this)
+    this.#touched = new Touched(store, reads.claims, {
+      begin: (filter, fromBlock) => this.begin(filter, fromBlock),
+      after: (filter, position, limit) => this.#rowsAfter(filter, position, { limit, upTo: undefined }),
+    })
+  }
+
+  /** Throws where a chain does not keep what the rows are found in. */
+  async requireKept({ ledgers, ...filter }: ChangeFilter): Promise<void> {
+    await Promise.all(ledgers.map(ledger => this.#view(ledger, filter)))
   }
 
   /** From now on, as if everything up to the head had been told; or from a block on. */
@@ -97,7 +107,20 @@ export class Changes {
     limit: number,
     upTo?: ChangePosition,
   ): Promise<ChangePage | ChangesGone> {
+    const read = await this.#rowsAfter(filter, position, { limit, upTo })
+    if ('fromBlock' in read) return read
     const told: ChangeRows[] = []
+    for (const each of read.told) told.push({ ...each, ...(await this.#shown(each.ledger, each.rows)) })
+    return { ...read, told }
+  }
+
+  /** Without what is shown beside rows. */
+  async #rowsAfter(
+    filter: ChangeFilter,
+    position: ChangePosition,
+    { limit, upTo }: { limit: number; upTo: ChangePosition | undefined },
+  ): Promise<(Omit<ChangePage, 'told'> & { told: ToldRows[] }) | ChangesGone> {
+    const told: ToldRows[] = []
     let next = position
     let more = false
     let left = limit
@@ -115,8 +138,7 @@ export class Changes {
           return await this.#gone(filter, next, read.goneFrom)
         }
         for (const { behind, ...rows } of read.told) {
-          const shown = await this.#shown(ledger, rows.rows)
-          told.push({ ledger, ...rows, ...shown, behind: row => before.with(at, behind(row)) })
+          told.push({ ledger, ...rows, behind: row => before.with(at, behind(row)) })
           left -= rows.rows.length
         }
         next = next.with(at, read.next)

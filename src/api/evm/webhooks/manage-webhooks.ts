@@ -54,8 +54,7 @@ export class WebhookManager {
       ...{ url: checkedUrl(wanted.url, this.rules), filter: filterText(filter), createdAt: Date.now() },
       ...{ paused: false, secret: 1, oldSecretUntil: undefined },
     }
-    // Throws where the chain does not keep what it is found in.
-    await this.#changes.mark(filter)
+    await this.#changes.requireKept(filter)
     const position = await this.#begin(filter, wanted)
     const { maxPerKey } = this.#settings
     const { store } = this.#parts
