@@ -9,11 +9,11 @@ import {
   type ChangeMark,
   type ChangePage,
   type ChangeRows,
-  type ChangeState,
   type Changes,
   type ChangesGone,
   quietMark,
 } from '../src/query/changes/changes.ts'
+import type { ChangeState } from '../src/query/changes/ledger-read.ts'
 import { type ChangeFilter, type ChangePosition, maybeTold, PositionSigner } from '../src/query/changes/position.ts'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'

@@ -2,7 +2,8 @@
 // rows on demand and repairs; and what listeners to it must have been told.
 import { expect } from 'vitest'
 import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../src/model.ts'
-import { type ChangeState, Changes } from '../src/query/changes/changes.ts'
+import { Changes } from '../src/query/changes/changes.ts'
+import type { ChangeState } from '../src/query/changes/ledger-read.ts'
 import type { ChangeFilter } from '../src/query/changes/position.ts'
 import { KnownLabels } from '../src/query/known-labels.ts'
 import { transferReads } from '../src/query/nft-transfers.ts'
